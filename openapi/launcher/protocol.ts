@@ -1,0 +1,113 @@
+/**
+ * How a node agent talks to a launcher: newline-delimited JSON-RPC 2.0 over the unix socket `launcher.sock` in the pod
+ * directory. Several connections at once are fine; the VM does not depend on any of them.
+ *
+ * `console` is special: after its successful answer the connection stops being JSON-RPC and carries raw bytes both ways
+ * until one end closes it.
+ */
+import type { VirtualMachineInstance } from '../generated/types/kubevirt_v1.js';
+
+/**
+ * The pod directory, as both sides see it. The kubelet (or, standalone, the local pod runtime) fills `volumes/` before
+ * the launcher starts; the launcher owns the rest. Paths are relative to the pod directory, which is the launcher's
+ * and QEMU's working directory (unix socket paths are limited to 107 bytes).
+ */
+export const podLayout = {
+  controlSocket: 'launcher.sock',
+  log: 'launcher.log',
+  /** The last `DomainStatus`, rewritten atomically on every change and left behind when the launcher ends. */
+  status: 'status.json',
+  /** `volumes/<volume name>/…`: secrets and config maps as files, PVC directories, the files of container disks. */
+  volumes: 'volumes',
+  /** `volumes/<volume name>/disk.img` for container disks and filesystem PVCs. */
+  diskFile: 'disk.img',
+  /** `volumes/kernel-boot/{kernel,initrd}` for kernelBoot.container. */
+  kernelBoot: 'volumes/kernel-boot',
+  /** What the launcher makes: overlays, empty disks, cloud-init images. */
+  disks: 'disks',
+  qemu: 'qemu',
+  qmpSocket: 'qemu/qmp.sock',
+  serialSocket: 'qemu/serial0.sock',
+  guestAgentSocket: 'qemu/agent.sock',
+  qemuPidFile: 'qemu/qemu.pid',
+  qemuLog: 'qemu/qemu.log',
+} as const;
+
+/**
+ * `Waiting`: started, no VMI yet. `Preparing`: making disks. `Running` and `Paused` follow QEMU. `ShuttingDown`: asked to
+ * end. `Shutoff`, `Failed` and `Killed` are final: the guest powered off by itself or on request; QEMU could not be
+ * started or died; it was killed after the grace period.
+ */
+export type DomainState =
+  'Waiting' | 'Preparing' | 'Running' | 'Paused' | 'ShuttingDown' | 'Shutoff' | 'Failed' | 'Killed';
+
+export const finalStates: readonly DomainState[] = ['Shutoff', 'Failed', 'Killed'];
+
+export interface DomainStatus {
+  /** Grows with every change, so that a reader knows which of two is newer. */
+  readonly sequence: number;
+  readonly state: DomainState;
+  /** A CamelCase word for conditions and events: `GuestShutdown`, `DiskFull`, `QEMUMissing`, `QEMUCrashed` … */
+  readonly reason: string;
+  /** A sentence for the user: what went wrong, where, and what would be right. */
+  readonly message: string;
+  /** UID of the VMI that it runs. */
+  readonly uid: string | undefined;
+  readonly qemuPid: number | undefined;
+  /** `kvm`, or `tcg` where /dev/kvm is not usable. */
+  readonly accelerator: 'kvm' | 'tcg' | undefined;
+  readonly machineType: string | undefined;
+  readonly qemuVersion: string | undefined;
+  readonly guestAgentConnected: boolean;
+  readonly guest: GuestInfo | undefined;
+}
+
+/** What the guest agent has told. */
+export interface GuestInfo {
+  readonly os?: Readonly<Record<string, string>>;
+  readonly hostname?: string;
+  readonly interfaces?: readonly {
+    readonly name: string;
+    readonly mac?: string;
+    readonly addresses: readonly string[];
+  }[];
+}
+
+/** The methods, with their parameters and results. */
+export interface LauncherMethods {
+  status: { params: undefined; result: DomainStatus };
+  /** From here on the connection also gets `statusChanged` notifications, the present status first. */
+  subscribe: { params: undefined; result: DomainStatus };
+  /** Makes the disks and starts QEMU. Idempotent for one UID; another UID is refused. */
+  start: { params: { vmi: VirtualMachineInstance }; result: DomainStatus };
+  /** ACPI power button, then SIGKILL after the grace period (seconds). Answers at once; 0 kills at once. */
+  shutdown: { params: { gracePeriodSeconds: number }; result: DomainStatus };
+  pause: { params: undefined; result: DomainStatus };
+  unpause: { params: undefined; result: DomainStatus };
+  reset: { params: undefined; result: DomainStatus };
+  /**
+   * Attach to the serial console. One writer at a time: a second gets `consoleBusy`, unless it asks to read only or to take
+   * over (`force`: the first is closed with a message). Readers are as many as like.
+   */
+  console: { params: { mode: 'write' | 'read' | 'force' }; result: { writer: boolean } };
+  /** One command of the QEMU guest agent. */
+  guestAgent: { params: { execute: string; arguments?: Record<string, unknown> }; result: unknown };
+}
+
+export interface LauncherNotifications {
+  statusChanged: DomainStatus;
+}
+
+/** JSON-RPC error codes beside the standard ones. */
+export const launcherErrorCodes = {
+  /** It runs another VMI. */
+  wrongVirtualMachineInstance: 1,
+  /** The state does not allow it: no QEMU to pause. */
+  invalidState: 2,
+  /** Somebody writes to the console already. */
+  consoleBusy: 3,
+  /** The guest agent is not connected, or did not answer in time. */
+  guestAgentUnavailable: 4,
+  /** QEMU refused the command. */
+  qemu: 5,
+} as const;
