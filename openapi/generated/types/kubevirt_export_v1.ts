@@ -3,8 +3,8 @@ import type { Duration, ObjectMeta, Time } from '../../meta.js';
 import type { TypedLocalObjectReference as core_v1_TypedLocalObjectReference } from './core_v1.js';
 
 export interface Condition {
-  lastProbeTime?: undefined;
-  lastTransitionTime?: undefined;
+  lastProbeTime?: string;
+  lastTransitionTime?: string;
   message?: string;
   reason?: string;
   status: string;

@@ -20,8 +20,8 @@ export interface VirtualMachinePoolAutohealingStrategy {
 }
 
 export interface VirtualMachinePoolCondition {
-  lastProbeTime?: undefined;
-  lastTransitionTime?: undefined;
+  lastProbeTime?: string;
+  lastTransitionTime?: string;
   message?: string;
   reason?: string;
   status: string;

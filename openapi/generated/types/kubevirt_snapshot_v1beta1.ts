@@ -4,8 +4,8 @@ import type { PersistentVolumeClaimSpec as core_v1_PersistentVolumeClaimSpec, Ty
 import type { VirtualMachineSpec as kubevirt_v1_VirtualMachineSpec, VirtualMachineStatus as kubevirt_v1_VirtualMachineStatus } from './kubevirt_v1.js';
 
 export interface Condition {
-  lastProbeTime?: undefined;
-  lastTransitionTime?: undefined;
+  lastProbeTime?: string;
+  lastTransitionTime?: string;
   message?: string;
   reason?: string;
   status: string;

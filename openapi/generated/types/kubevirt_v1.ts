@@ -4,6 +4,11 @@ import type { Affinity as core_v1_Affinity, DownwardAPIVolumeFile as core_v1_Dow
 import type { DataVolumeSpec as kubevirt_cdi_v1beta1_DataVolumeSpec } from './kubevirt_cdi_v1beta1.js';
 import type { LabelSelector as meta_v1_LabelSelector } from './meta_v1.js';
 
+export interface ACPI {
+  msdmNameRef?: string;
+  slicNameRef?: string;
+}
+
 export interface AccessCredential {
   sshPublicKey?: SSHPublicKeyAccessCredential;
   userPassword?: UserPasswordAccessCredential;
@@ -13,98 +18,11 @@ export interface AccessCredentialSecretSource {
   secretName: string;
 }
 
-export type ConfigDriveSSHPublicKeyAccessCredentialPropagation = Record<string, unknown>;
-
-export type GuestAgentPing = Record<string, unknown>;
-
-export type NoCloudSSHPublicKeyAccessCredentialPropagation = Record<string, unknown>;
-
-export interface Probe {
-  exec?: core_v1_ExecAction;
-  failureThreshold?: number;
-  guestAgentPing?: GuestAgentPing;
-  httpGet?: core_v1_HTTPGetAction;
-  initialDelaySeconds?: number;
-  periodSeconds?: number;
-  successThreshold?: number;
-  tcpSocket?: core_v1_TCPSocketAction;
-  timeoutSeconds?: number;
-}
-
-export interface QemuGuestAgentSSHPublicKeyAccessCredentialPropagation {
-  users: string[];
-}
-
-export type QemuGuestAgentUserPasswordAccessCredentialPropagation = Record<string, unknown>;
-
-export interface SSHPublicKeyAccessCredential {
-  propagationMethod: SSHPublicKeyAccessCredentialPropagationMethod;
-  source: SSHPublicKeyAccessCredentialSource;
-}
-
-export interface SSHPublicKeyAccessCredentialPropagationMethod {
-  configDrive?: ConfigDriveSSHPublicKeyAccessCredentialPropagation;
-  noCloud?: NoCloudSSHPublicKeyAccessCredentialPropagation;
-  qemuGuestAgent?: QemuGuestAgentSSHPublicKeyAccessCredentialPropagation;
-}
-
-export interface SSHPublicKeyAccessCredentialSource {
-  secret?: AccessCredentialSecretSource;
-}
-
-export interface UserPasswordAccessCredential {
-  propagationMethod: UserPasswordAccessCredentialPropagationMethod;
-  source: UserPasswordAccessCredentialSource;
-}
-
-export interface UserPasswordAccessCredentialPropagationMethod {
-  qemuGuestAgent?: QemuGuestAgentUserPasswordAccessCredentialPropagation;
-}
-
-export interface UserPasswordAccessCredentialSource {
-  secret?: AccessCredentialSecretSource;
-}
-
-export interface Clock {
-  timer?: Timer;
-  timezone?: string;
-  utc?: ClockOffsetUTC;
-}
-
-export interface ClockOffsetUTC {
-  offsetSeconds?: number;
-}
-
-export interface HPETTimer {
-  present?: boolean;
-  tickPolicy?: string;
-}
-
-export interface HypervTimer {
-  present?: boolean;
-}
-
-export interface KVMTimer {
-  present?: boolean;
-}
-
-export interface PITTimer {
-  present?: boolean;
-  tickPolicy?: string;
-}
-
-export interface RTCTimer {
-  present?: boolean;
-  tickPolicy?: string;
-  track?: string;
-}
-
-export interface Timer {
-  hpet?: HPETTimer;
-  hyperv?: HypervTimer;
-  kvm?: KVMTimer;
-  pit?: PITTimer;
-  rtc?: RTCTimer;
+export interface AddVolumeOptions {
+  disk: Disk;
+  dryRun?: string[];
+  name: string;
+  volumeSource: HotplugVolumeSource;
 }
 
 export interface ArchConfiguration {
@@ -121,23 +39,209 @@ export interface ArchSpecificConfiguration {
   ovmfPath?: string;
 }
 
+export interface BIOS {
+  useSerial?: boolean;
+}
+
+export interface BlockSize {
+  custom?: CustomBlockSize;
+  matchVolume?: FeatureState;
+}
+
+export interface Bootloader {
+  bios?: BIOS;
+  efi?: EFI;
+}
+
+export interface CDRomTarget {
+  bus?: string;
+  readonly?: boolean;
+  tray?: string;
+}
+
+export interface CPU {
+  cores?: number;
+  dedicatedCpuPlacement?: boolean;
+  features?: CPUFeature[];
+  isolateEmulatorThread?: boolean;
+  maxSockets?: number;
+  model?: string;
+  numa?: NUMA;
+  realtime?: Realtime;
+  sockets?: number;
+  threads?: number;
+}
+
+export interface CPUFeature {
+  name: string;
+  policy?: string;
+}
+
+export interface CPUTopology {
+  cores?: number;
+  sockets?: number;
+  threads?: number;
+}
+
+export interface CertConfig {
+  duration?: Duration;
+  renewBefore?: Duration;
+}
+
 export interface ChangedBlockTrackingSelectors {
   namespaceLabelSelector?: meta_v1_LabelSelector;
   virtualMachineLabelSelector?: meta_v1_LabelSelector;
+}
+
+export interface ChangedBlockTrackingStatus {
+  backupStatus?: VirtualMachineInstanceBackupStatus;
+  state: string;
+}
+
+export interface Chassis {
+  asset?: string;
+  manufacturer?: string;
+  serial?: string;
+  sku?: string;
+  version?: string;
+}
+
+export interface ClaimRequest {
+  claimName?: string;
+  requestName?: string;
+}
+
+export type ClientPassthroughDevices = Record<string, unknown>;
+
+export interface Clock {
+  timer?: Timer;
+  timezone?: string;
+  utc?: ClockOffsetUTC;
+}
+
+export interface ClockOffset {
+  timezone?: string;
+  utc?: ClockOffsetUTC;
+}
+
+export interface ClockOffsetUTC {
+  offsetSeconds?: number;
+}
+
+export interface CloudInitConfigDriveSource {
+  networkData?: string;
+  networkDataBase64?: string;
+  networkDataSecretRef?: core_v1_LocalObjectReference;
+  secretRef?: core_v1_LocalObjectReference;
+  userData?: string;
+  userDataBase64?: string;
+}
+
+export interface CloudInitNoCloudSource {
+  networkData?: string;
+  networkDataBase64?: string;
+  networkDataSecretRef?: core_v1_LocalObjectReference;
+  secretRef?: core_v1_LocalObjectReference;
+  userData?: string;
+  userDataBase64?: string;
 }
 
 export interface CommonInstancetypesDeployment {
   enabled?: boolean;
 }
 
+export interface ComponentConfig {
+  nodePlacement?: NodePlacement;
+  replicas?: number;
+}
+
 export interface ConfidentialComputeConfiguration {
   tdx?: TDXConfiguration;
+}
+
+export type ConfigDriveSSHPublicKeyAccessCredentialPropagation = Record<string, unknown>;
+
+export interface ConfigMapVolumeSource {
+  name?: string;
+  optional?: boolean;
+  volumeLabel?: string;
+}
+
+export interface ContainerDiskInfo {
+  checksum?: number;
+}
+
+export interface ContainerDiskSource {
+  image: string;
+  imagePullPolicy?: "Always" | "IfNotPresent" | "Never";
+  imagePullSecret?: string;
+  path?: string;
+}
+
+export interface ContainerPathVolumeSource {
+  path: string;
+  readOnly?: boolean;
+}
+
+export interface ControllerRevisionRef {
+  name?: string;
+}
+
+export interface CustomBlockSize {
+  discardGranularity?: number;
+  logical?: number;
+  physical?: number;
 }
 
 export interface CustomProfile {
   localhostProfile?: string;
   runtimeDefaultProfile?: boolean;
 }
+
+export interface CustomizeComponents {
+  flags?: Flags;
+  patches?: CustomizeComponentsPatch[];
+}
+
+export interface CustomizeComponentsPatch {
+  patch: string;
+  resourceName: string;
+  resourceType: string;
+  type: string;
+}
+
+export interface DHCPOptions {
+  bootFileName?: string;
+  ntpServers?: string[];
+  privateOptions?: DHCPPrivateOptions[];
+  tftpServerName?: string;
+}
+
+export interface DHCPPrivateOptions {
+  option: number;
+  value: string;
+}
+
+export interface DataVolumeSource {
+  hotpluggable?: boolean;
+  name: string;
+}
+
+export type DataVolumeTemplateDummyStatus = Record<string, unknown>;
+
+export interface DataVolumeTemplateSpec {
+  apiVersion: string;
+  kind: string;
+  metadata: ObjectMeta;
+  spec: kubevirt_cdi_v1beta1_DataVolumeSpec;
+  status?: DataVolumeTemplateDummyStatus;
+}
+
+export type DeprecatedInterfaceMacvtap = Record<string, unknown>;
+
+export type DeprecatedInterfacePasst = Record<string, unknown>;
+
+export type DeprecatedInterfaceSlirp = Record<string, unknown>;
 
 export interface DeveloperConfiguration {
   clusterProfiler?: boolean;
@@ -154,20 +258,338 @@ export interface DeveloperConfiguration {
   useEmulation?: boolean;
 }
 
+export interface Devices {
+  autoattachGraphicsDevice?: boolean;
+  autoattachInputDevice?: boolean;
+  autoattachMemBalloon?: boolean;
+  autoattachPodInterface?: boolean;
+  autoattachSerialConsole?: boolean;
+  autoattachVSOCK?: boolean;
+  blockMultiQueue?: boolean;
+  clientPassthrough?: ClientPassthroughDevices;
+  disableHotplug?: boolean;
+  disks?: Disk[];
+  downwardMetrics?: DownwardMetrics;
+  filesystems?: Filesystem[];
+  gpus?: GPU[];
+  hostDevices?: HostDevice[];
+  inputs?: Input[];
+  interfaces?: Interface[];
+  logSerialConsole?: boolean;
+  networkInterfaceMultiqueue?: boolean;
+  panicDevices?: PanicDevice[];
+  rng?: Rng;
+  sound?: SoundDevice;
+  tpm?: TPMDevice;
+  useVirtioTransitional?: boolean;
+  video?: VideoDevice;
+  watchdog?: Watchdog;
+}
+
+export interface Diag288Watchdog {
+  action?: string;
+}
+
 export type DisableFreePageReporting = Record<string, unknown>;
 
 export type DisableSerialConsoleLog = Record<string, unknown>;
 
+export interface Disk {
+  blockSize?: BlockSize;
+  bootOrder?: number;
+  cache?: string;
+  cdrom?: CDRomTarget;
+  changedBlockTracking?: boolean;
+  dedicatedIOThread?: boolean;
+  disk?: DiskTarget;
+  errorPolicy?: string;
+  io?: string;
+  lun?: LunTarget;
+  name: string;
+  serial?: string;
+  shareable?: boolean;
+  tag?: string;
+}
+
+export interface DiskIOThreads {
+  supplementalPoolThreadCount?: number;
+}
+
+export interface DiskTarget {
+  bus?: string;
+  pciAddress?: string;
+  readonly?: boolean;
+}
+
 export interface DiskVerification {
   memoryLimit: Quantity;
+}
+
+export interface DomainMemoryDumpInfo {
+  claimName?: string;
+  endTimestamp?: Time;
+  startTimestamp?: Time;
+  targetFileName?: string;
+}
+
+export interface DomainSpec {
+  chassis?: Chassis;
+  clock?: Clock;
+  cpu?: CPU;
+  devices: Devices;
+  features?: Features;
+  firmware?: Firmware;
+  ioThreads?: DiskIOThreads;
+  ioThreadsPolicy?: string;
+  launchSecurity?: LaunchSecurity;
+  machine?: Machine;
+  memory?: Memory;
+  rebootPolicy?: "Reboot" | "Terminate";
+  resources?: ResourceRequirements;
+}
+
+export interface DowntimeTuningOptions {
+  cooldownSeconds?: number;
+  initialMs?: number;
+  startAfterIteration?: number;
+  steps?: number;
+}
+
+export interface DownwardAPIVolumeSource {
+  fields?: core_v1_DownwardAPIVolumeFile[];
+  volumeLabel?: string;
+}
+
+export type DownwardMetrics = Record<string, unknown>;
+
+export type DownwardMetricsVolumeSource = Record<string, unknown>;
+
+export interface EFI {
+  persistent?: boolean;
+  secureBoot?: boolean;
+}
+
+export interface EmptyDiskSource {
+  capacity: Quantity;
+}
+
+export interface EphemeralVolumeSource {
+  persistentVolumeClaim?: core_v1_PersistentVolumeClaimVolumeSource;
+}
+
+export interface EvacuateCancelOptions {
+  apiVersion?: string;
+  dryRun?: string[];
+  evacuationNodeName: string;
+  kind?: string;
+}
+
+export interface ExperimentalMigrationOptions {
+  compression?: "none" | "zstd";
+  downtimeTuning?: DowntimeTuningOptions;
+  stallDetector?: StallDetectorOptions;
+}
+
+export interface FeatureAPIC {
+  enabled?: boolean;
+  endOfInterrupt?: boolean;
+}
+
+export interface FeatureHyperv {
+  evmcs?: FeatureState;
+  frequencies?: FeatureState;
+  ipi?: FeatureState;
+  reenlightenment?: FeatureState;
+  relaxed?: FeatureState;
+  reset?: FeatureState;
+  runtime?: FeatureState;
+  spinlocks?: FeatureSpinlocks;
+  synic?: FeatureState;
+  synictimer?: SyNICTimer;
+  tlbflush?: TLBFlush;
+  vapic?: FeatureState;
+  vendorid?: FeatureVendorID;
+  vpindex?: FeatureState;
+}
+
+export interface FeatureKVM {
+  hidden?: boolean;
+}
+
+export interface FeatureSpinlocks {
+  enabled?: boolean;
+  spinlocks?: number;
+}
+
+export interface FeatureState {
+  enabled?: boolean;
+}
+
+export interface FeatureVendorID {
+  enabled?: boolean;
+  vendorid?: string;
+}
+
+export interface Features {
+  acpi?: FeatureState;
+  apic?: FeatureAPIC;
+  hyperv?: FeatureHyperv;
+  hypervPassthrough?: HyperVPassthrough;
+  kvm?: FeatureKVM;
+  pvspinlock?: FeatureState;
+  smm?: FeatureState;
+}
+
+export interface Filesystem {
+  name: string;
+  virtiofs: FilesystemVirtiofs;
+}
+
+export type FilesystemVirtiofs = Record<string, unknown>;
+
+export interface Firmware {
+  acpi?: ACPI;
+  bootloader?: Bootloader;
+  kernelBoot?: KernelBoot;
+  serial?: string;
+  uuid?: string;
+}
+
+export interface Flags {
+  api?: Record<string, string>;
+  controller?: Record<string, string>;
+  handler?: Record<string, string>;
+}
+
+export interface FreezeUnfreezeTimeout {
+  unfreezeTimeout: Duration;
+}
+
+export interface GPU {
+  claimName?: string;
+  deviceName?: string;
+  name: string;
+  requestName?: string;
+  tag?: string;
+  virtualGPUOptions?: VGPUOptions;
+}
+
+export interface GenerationStatus {
+  group: string;
+  hash?: string;
+  lastGeneration: number;
+  name: string;
+  namespace?: string;
+  resource: string;
+}
+
+export interface GuestAgentCommandInfo {
+  enabled?: boolean;
+  name: string;
+}
+
+export type GuestAgentPing = Record<string, unknown>;
+
+export interface HPETTimer {
+  present?: boolean;
+  tickPolicy?: string;
+}
+
+export interface HostDevice {
+  claimName?: string;
+  deviceName?: string;
+  name: string;
+  requestName?: string;
+  tag?: string;
+}
+
+export interface HostDisk {
+  capacity?: Quantity;
+  path: string;
+  shared?: boolean;
+  type: string;
+}
+
+export interface HotplugVolumeSource {
+  dataVolume?: DataVolumeSource;
+  persistentVolumeClaim?: PersistentVolumeClaimVolumeSource;
+}
+
+export interface HotplugVolumeStatus {
+  attachPodName?: string;
+  attachPodUID?: string;
+}
+
+export interface Hugepages {
+  pageSize?: string;
+}
+
+export interface HyperVPassthrough {
+  enabled?: boolean;
+}
+
+export interface HypervTimer {
+  present?: boolean;
 }
 
 export interface HypervisorConfiguration {
   name?: "kvm" | "hyperv-direct";
 }
 
+export interface I6300ESBWatchdog {
+  action?: string;
+}
+
+export interface InitrdInfo {
+  checksum?: number;
+}
+
+export interface Input {
+  bus?: string;
+  name: string;
+  type: string;
+}
+
 export interface InstancetypeConfiguration {
   referencePolicy?: "reference" | "expand" | "expandAll";
+}
+
+export interface InstancetypeMatcher {
+  inferFromVolume?: string;
+  inferFromVolumeFailurePolicy?: string;
+  kind?: string;
+  name?: string;
+  revisionName?: string;
+}
+
+export interface InstancetypeStatusRef {
+  controllerRevisionRef?: ControllerRevisionRef;
+  inferFromVolume?: string;
+  inferFromVolumeFailurePolicy?: string;
+  kind?: string;
+  name?: string;
+}
+
+export interface Interface {
+  acpiIndex?: number;
+  binding?: PluginBinding;
+  bootOrder?: number;
+  bridge?: InterfaceBridge;
+  dhcpOptions?: DHCPOptions;
+  macAddress?: string;
+  macvtap?: DeprecatedInterfaceMacvtap;
+  masquerade?: InterfaceMasquerade;
+  model?: string;
+  name: string;
+  passt?: DeprecatedInterfacePasst;
+  passtBinding?: InterfacePasstBinding;
+  pciAddress?: string;
+  portRanges?: PortRange[];
+  ports?: Port[];
+  slirp?: DeprecatedInterfaceSlirp;
+  sriov?: InterfaceSRIOV;
+  state?: string;
+  tag?: string;
 }
 
 export interface InterfaceBindingMigration {
@@ -183,8 +605,63 @@ export interface InterfaceBindingPlugin {
   sidecarImage?: string;
 }
 
+export type InterfaceBridge = Record<string, unknown>;
+
+export type InterfaceMasquerade = Record<string, unknown>;
+
+export type InterfacePasstBinding = Record<string, unknown>;
+
+export type InterfaceSRIOV = Record<string, unknown>;
+
 export interface KSMConfiguration {
   nodeLabelSelector?: meta_v1_LabelSelector;
+}
+
+export interface KVMTimer {
+  present?: boolean;
+}
+
+export interface KernelBoot {
+  container?: KernelBootContainer;
+  kernelArgs?: string;
+}
+
+export interface KernelBootContainer {
+  image: string;
+  imagePullPolicy?: "Always" | "IfNotPresent" | "Never";
+  imagePullSecret?: string;
+  initrdPath?: string;
+  kernelPath?: string;
+}
+
+export interface KernelBootStatus {
+  initrdInfo?: InitrdInfo;
+  kernelInfo?: KernelInfo;
+}
+
+export interface KernelInfo {
+  checksum?: number;
+}
+
+export interface KubeVirt {
+  apiVersion: string;
+  kind: string;
+  metadata: ObjectMeta;
+  spec: KubeVirtSpec;
+  status?: KubeVirtStatus;
+}
+
+export interface KubeVirtCertificateRotateStrategy {
+  selfSigned?: KubeVirtSelfSignConfiguration;
+}
+
+export interface KubeVirtCondition {
+  lastProbeTime?: string;
+  lastTransitionTime?: string;
+  message?: string;
+  reason?: string;
+  status: string;
+  type: string;
 }
 
 export interface KubeVirtConfiguration {
@@ -231,631 +708,6 @@ export interface KubeVirtConfiguration {
   vmRolloutStrategy?: "Stage" | "LiveUpdate";
   vmStateStorageClass?: string;
   webhookConfiguration?: ReloadableComponentConfiguration;
-}
-
-export interface LiveUpdateConfiguration {
-  maxCpuSockets?: number;
-  maxGuest?: Quantity;
-  maxHotplugRatio?: number;
-}
-
-export interface LogVerbosity {
-  nodeVerbosity?: Record<string, number>;
-  virtAPI?: number;
-  virtController?: number;
-  virtHandler?: number;
-  virtLauncher?: number;
-  virtOperator?: number;
-  virtSynchronizationController?: number;
-}
-
-export interface MediatedDevicesConfiguration {
-  enabled?: boolean;
-  mediatedDeviceTypes?: string[];
-  mediatedDevicesTypes?: string[];
-  nodeMediatedDeviceTypes?: NodeMediatedDeviceTypesConfig[];
-}
-
-export interface MediatedHostDevice {
-  externalResourceProvider?: boolean;
-  mdevNameSelector: string;
-  resourceName: string;
-}
-
-export interface MigrationConfiguration {
-  allowAutoConverge?: boolean;
-  allowPostCopy?: boolean;
-  allowWorkloadDisruption?: boolean;
-  bandwidthPerMigration?: Quantity;
-  completionTimeoutPerGiB?: number;
-  disableTLS?: boolean;
-  matchSELinuxLevelOnMigration?: boolean;
-  maxDowntimeMs?: number;
-  network?: string;
-  nodeDrainTaintKey?: string;
-  parallelMigrationsPerCluster?: number;
-  parallelOutboundMigrationsPerNode?: number;
-  progressTimeout?: number;
-  unsafeMigrationOverride?: boolean;
-  utilityVolumesTimeout?: number;
-}
-
-export interface NetworkConfiguration {
-  binding?: Record<string, InterfaceBindingPlugin>;
-  defaultNetworkInterface?: string;
-  permitBridgeInterfaceOnPodNetwork?: boolean;
-  permitSlirpInterface?: boolean;
-}
-
-export interface NodeMediatedDeviceTypesConfig {
-  mediatedDeviceTypes?: string[];
-  mediatedDevicesTypes?: string[];
-  nodeSelector: Record<string, string>;
-}
-
-export interface PciHostDevice {
-  externalResourceProvider?: boolean;
-  pciVendorSelector: string;
-  resourceName: string;
-}
-
-export interface PermittedHostDevices {
-  mediatedDevices?: MediatedHostDevice[];
-  pciHostDevices?: PciHostDevice[];
-  usb?: USBHostDevice[];
-}
-
-export interface PersistentReservationConfiguration {
-  enabled?: boolean;
-}
-
-export interface RESTClientConfiguration {
-  rateLimiter?: RateLimiter;
-}
-
-export interface RateLimiter {
-  tokenBucketRateLimiter?: TokenBucketRateLimiter;
-}
-
-export interface ReloadableComponentConfiguration {
-  restClient?: RESTClientConfiguration;
-}
-
-export interface ResourceRequirementsWithoutClaims {
-  limits?: Record<string, Quantity>;
-  requests?: Record<string, Quantity>;
-}
-
-export interface SMBiosConfiguration {
-  family?: string;
-  manufacturer?: string;
-  product?: string;
-  sku?: string;
-  version?: string;
-}
-
-export interface SeccompConfiguration {
-  virtualMachineInstanceProfile?: VirtualMachineInstanceProfile;
-}
-
-export interface SupportContainerResources {
-  resources: ResourceRequirementsWithoutClaims;
-  type: string;
-}
-
-export interface TDXAttestationConfiguration {
-  enforced?: boolean;
-  qgsSocketPath?: string;
-}
-
-export interface TDXConfiguration {
-  attestation?: TDXAttestationConfiguration;
-}
-
-export interface TLSConfiguration {
-  ciphers?: string[];
-  minTLSVersion?: "VersionTLS10" | "VersionTLS11" | "VersionTLS12" | "VersionTLS13";
-}
-
-export interface TokenBucketRateLimiter {
-  burst: number;
-  qps: number;
-}
-
-export interface USBHostDevice {
-  externalResourceProvider?: boolean;
-  resourceName: string;
-  selectors?: USBSelector[];
-}
-
-export interface USBSelector {
-  product: string;
-  vendor: string;
-}
-
-export interface VirtTemplateDeployment {
-  enabled?: boolean;
-}
-
-export interface VirtualMachineInstanceProfile {
-  customProfile?: CustomProfile;
-}
-
-export interface VirtualMachineOptions {
-  disableFreePageReporting?: DisableFreePageReporting;
-  disableSerialConsoleLog?: DisableSerialConsoleLog;
-}
-
-export interface CPU {
-  cores?: number;
-  dedicatedCpuPlacement?: boolean;
-  features?: CPUFeature[];
-  isolateEmulatorThread?: boolean;
-  maxSockets?: number;
-  model?: string;
-  numa?: NUMA;
-  realtime?: Realtime;
-  sockets?: number;
-  threads?: number;
-}
-
-export interface CPUFeature {
-  name: string;
-  policy?: string;
-}
-
-export interface CPUTopology {
-  cores?: number;
-  sockets?: number;
-  threads?: number;
-}
-
-export interface NUMA {
-  guestMappingPassthrough?: NUMAGuestMappingPassthrough;
-}
-
-export type NUMAGuestMappingPassthrough = Record<string, unknown>;
-
-export interface Realtime {
-  mask?: string;
-}
-
-export type ClientPassthroughDevices = Record<string, unknown>;
-
-export interface Devices {
-  autoattachGraphicsDevice?: boolean;
-  autoattachInputDevice?: boolean;
-  autoattachMemBalloon?: boolean;
-  autoattachPodInterface?: boolean;
-  autoattachSerialConsole?: boolean;
-  autoattachVSOCK?: boolean;
-  blockMultiQueue?: boolean;
-  clientPassthrough?: ClientPassthroughDevices;
-  disableHotplug?: boolean;
-  disks?: Disk[];
-  downwardMetrics?: DownwardMetrics;
-  filesystems?: Filesystem[];
-  gpus?: GPU[];
-  hostDevices?: HostDevice[];
-  inputs?: Input[];
-  interfaces?: Interface[];
-  logSerialConsole?: boolean;
-  networkInterfaceMultiqueue?: boolean;
-  panicDevices?: PanicDevice[];
-  rng?: Rng;
-  sound?: SoundDevice;
-  tpm?: TPMDevice;
-  useVirtioTransitional?: boolean;
-  video?: VideoDevice;
-  watchdog?: Watchdog;
-}
-
-export interface Diag288Watchdog {
-  action?: string;
-}
-
-export type DownwardMetrics = Record<string, unknown>;
-
-export interface Filesystem {
-  name: string;
-  virtiofs: FilesystemVirtiofs;
-}
-
-export type FilesystemVirtiofs = Record<string, unknown>;
-
-export interface GPU {
-  claimName?: string;
-  deviceName?: string;
-  name: string;
-  requestName?: string;
-  tag?: string;
-  virtualGPUOptions?: VGPUOptions;
-}
-
-export interface HostDevice {
-  claimName?: string;
-  deviceName?: string;
-  name: string;
-  requestName?: string;
-  tag?: string;
-}
-
-export interface I6300ESBWatchdog {
-  action?: string;
-}
-
-export interface Input {
-  bus?: string;
-  name: string;
-  type: string;
-}
-
-export interface PanicDevice {
-  model?: string;
-}
-
-export type Rng = Record<string, unknown>;
-
-export interface SoundDevice {
-  model?: string;
-  name: string;
-}
-
-export interface TPMDevice {
-  enabled?: boolean;
-  persistent?: boolean;
-}
-
-export interface VGPUDisplayOptions {
-  enabled?: boolean;
-  ramFB?: FeatureState;
-}
-
-export interface VGPUOptions {
-  display?: VGPUDisplayOptions;
-}
-
-export interface VideoDevice {
-  type?: string;
-}
-
-export interface Watchdog {
-  diag288?: Diag288Watchdog;
-  i6300esb?: I6300ESBWatchdog;
-  name: string;
-}
-
-export interface BlockSize {
-  custom?: CustomBlockSize;
-  matchVolume?: FeatureState;
-}
-
-export interface CDRomTarget {
-  bus?: string;
-  readonly?: boolean;
-  tray?: string;
-}
-
-export interface CustomBlockSize {
-  discardGranularity?: number;
-  logical?: number;
-  physical?: number;
-}
-
-export interface Disk {
-  blockSize?: BlockSize;
-  bootOrder?: number;
-  cache?: string;
-  cdrom?: CDRomTarget;
-  changedBlockTracking?: boolean;
-  dedicatedIOThread?: boolean;
-  disk?: DiskTarget;
-  errorPolicy?: string;
-  io?: string;
-  lun?: LunTarget;
-  name: string;
-  serial?: string;
-  shareable?: boolean;
-  tag?: string;
-}
-
-export interface DiskIOThreads {
-  supplementalPoolThreadCount?: number;
-}
-
-export interface DiskTarget {
-  bus?: string;
-  pciAddress?: string;
-  readonly?: boolean;
-}
-
-export interface FeatureState {
-  enabled?: boolean;
-}
-
-export interface LunTarget {
-  bus?: string;
-  readonly?: boolean;
-  reservation?: boolean;
-}
-
-export interface DomainSpec {
-  chassis?: Chassis;
-  clock?: Clock;
-  cpu?: CPU;
-  devices: Devices;
-  features?: Features;
-  firmware?: Firmware;
-  ioThreads?: DiskIOThreads;
-  ioThreadsPolicy?: string;
-  launchSecurity?: LaunchSecurity;
-  machine?: Machine;
-  memory?: Memory;
-  rebootPolicy?: "Reboot" | "Terminate";
-  resources?: ResourceRequirements;
-}
-
-export interface Machine {
-  type?: string;
-}
-
-export interface ResourceRequirements {
-  limits?: Record<string, Quantity>;
-  overcommitGuestOverhead?: boolean;
-  requests?: Record<string, Quantity>;
-}
-
-export interface FeatureAPIC {
-  enabled?: boolean;
-  endOfInterrupt?: boolean;
-}
-
-export interface FeatureHyperv {
-  evmcs?: FeatureState;
-  frequencies?: FeatureState;
-  ipi?: FeatureState;
-  reenlightenment?: FeatureState;
-  relaxed?: FeatureState;
-  reset?: FeatureState;
-  runtime?: FeatureState;
-  spinlocks?: FeatureSpinlocks;
-  synic?: FeatureState;
-  synictimer?: SyNICTimer;
-  tlbflush?: TLBFlush;
-  vapic?: FeatureState;
-  vendorid?: FeatureVendorID;
-  vpindex?: FeatureState;
-}
-
-export interface FeatureKVM {
-  hidden?: boolean;
-}
-
-export interface FeatureSpinlocks {
-  enabled?: boolean;
-  spinlocks?: number;
-}
-
-export interface FeatureVendorID {
-  enabled?: boolean;
-  vendorid?: string;
-}
-
-export interface Features {
-  acpi?: FeatureState;
-  apic?: FeatureAPIC;
-  hyperv?: FeatureHyperv;
-  hypervPassthrough?: HyperVPassthrough;
-  kvm?: FeatureKVM;
-  pvspinlock?: FeatureState;
-  smm?: FeatureState;
-}
-
-export interface HyperVPassthrough {
-  enabled?: boolean;
-}
-
-export interface SyNICTimer {
-  direct?: FeatureState;
-  enabled?: boolean;
-}
-
-export interface TLBFlush {
-  direct?: FeatureState;
-  enabled?: boolean;
-  extended?: FeatureState;
-}
-
-export interface ACPI {
-  msdmNameRef?: string;
-  slicNameRef?: string;
-}
-
-export interface BIOS {
-  useSerial?: boolean;
-}
-
-export interface Bootloader {
-  bios?: BIOS;
-  efi?: EFI;
-}
-
-export interface Chassis {
-  asset?: string;
-  manufacturer?: string;
-  serial?: string;
-  sku?: string;
-  version?: string;
-}
-
-export interface EFI {
-  persistent?: boolean;
-  secureBoot?: boolean;
-}
-
-export interface Firmware {
-  acpi?: ACPI;
-  bootloader?: Bootloader;
-  kernelBoot?: KernelBoot;
-  serial?: string;
-  uuid?: string;
-}
-
-export interface KernelBoot {
-  container?: KernelBootContainer;
-  kernelArgs?: string;
-}
-
-export interface KernelBootContainer {
-  image: string;
-  imagePullPolicy?: "Always" | "IfNotPresent" | "Never";
-  imagePullSecret?: string;
-  initrdPath?: string;
-  kernelPath?: string;
-}
-
-export interface ClaimRequest {
-  claimName?: string;
-  requestName?: string;
-}
-
-export interface DHCPOptions {
-  bootFileName?: string;
-  ntpServers?: string[];
-  privateOptions?: DHCPPrivateOptions[];
-  tftpServerName?: string;
-}
-
-export interface DHCPPrivateOptions {
-  option: number;
-  value: string;
-}
-
-export type DeprecatedInterfaceMacvtap = Record<string, unknown>;
-
-export type DeprecatedInterfacePasst = Record<string, unknown>;
-
-export type DeprecatedInterfaceSlirp = Record<string, unknown>;
-
-export interface Interface {
-  acpiIndex?: number;
-  binding?: PluginBinding;
-  bootOrder?: number;
-  bridge?: InterfaceBridge;
-  dhcpOptions?: DHCPOptions;
-  macAddress?: string;
-  macvtap?: DeprecatedInterfaceMacvtap;
-  masquerade?: InterfaceMasquerade;
-  model?: string;
-  name: string;
-  passt?: DeprecatedInterfacePasst;
-  passtBinding?: InterfacePasstBinding;
-  pciAddress?: string;
-  portRanges?: PortRange[];
-  ports?: Port[];
-  slirp?: DeprecatedInterfaceSlirp;
-  sriov?: InterfaceSRIOV;
-  state?: string;
-  tag?: string;
-}
-
-export type InterfaceBridge = Record<string, unknown>;
-
-export type InterfaceMasquerade = Record<string, unknown>;
-
-export type InterfacePasstBinding = Record<string, unknown>;
-
-export type InterfaceSRIOV = Record<string, unknown>;
-
-export interface MultusNetwork {
-  default?: boolean;
-  networkName: string;
-}
-
-export interface Network {
-  multus?: MultusNetwork;
-  name: string;
-  pod?: PodNetwork;
-  resourceClaim?: ClaimRequest;
-}
-
-export interface PluginBinding {
-  name: string;
-}
-
-export interface PodNetwork {
-  vmIPv6NetworkCIDR?: string;
-  vmNetworkCIDR?: string;
-}
-
-export interface Port {
-  name?: string;
-  port: number;
-  protocol?: string;
-}
-
-export interface PortRange {
-  end: number;
-  protocol: string;
-  start: number;
-}
-
-export interface CertConfig {
-  duration?: Duration;
-  renewBefore?: Duration;
-}
-
-export interface ComponentConfig {
-  nodePlacement?: NodePlacement;
-  replicas?: number;
-}
-
-export interface CustomizeComponents {
-  flags?: Flags;
-  patches?: CustomizeComponentsPatch[];
-}
-
-export interface CustomizeComponentsPatch {
-  patch: string;
-  resourceName: string;
-  resourceType: string;
-  type: string;
-}
-
-export interface Flags {
-  api?: Record<string, string>;
-  controller?: Record<string, string>;
-  handler?: Record<string, string>;
-}
-
-export interface GenerationStatus {
-  group: string;
-  hash?: string;
-  lastGeneration: number;
-  name: string;
-  namespace?: string;
-  resource: string;
-}
-
-export interface KubeVirt {
-  apiVersion: string;
-  kind: string;
-  metadata: ObjectMeta;
-  spec: KubeVirtSpec;
-  status?: KubeVirtStatus;
-}
-
-export interface KubeVirtCertificateRotateStrategy {
-  selfSigned?: KubeVirtSelfSignConfiguration;
-}
-
-export interface KubeVirtCondition {
-  lastProbeTime?: undefined;
-  lastTransitionTime?: undefined;
-  message?: string;
-  reason?: string;
-  status: string;
-  type: string;
 }
 
 export interface KubeVirtSelfSignConfiguration {
@@ -912,17 +764,294 @@ export interface KubeVirtWorkloadUpdateStrategy {
   workloadUpdateMethods?: string[];
 }
 
+export interface LaunchSecurity {
+  sev?: SEV;
+  snp?: SEVSNP;
+  tdx?: TDX;
+}
+
+export interface LiveUpdateConfiguration {
+  maxCpuSockets?: number;
+  maxGuest?: Quantity;
+  maxHotplugRatio?: number;
+}
+
+export interface LogVerbosity {
+  nodeVerbosity?: Record<string, number>;
+  virtAPI?: number;
+  virtController?: number;
+  virtHandler?: number;
+  virtLauncher?: number;
+  virtOperator?: number;
+  virtSynchronizationController?: number;
+}
+
+export interface LunTarget {
+  bus?: string;
+  readonly?: boolean;
+  reservation?: boolean;
+}
+
+export interface Machine {
+  type?: string;
+}
+
+export interface MediatedDevicesConfiguration {
+  enabled?: boolean;
+  mediatedDeviceTypes?: string[];
+  mediatedDevicesTypes?: string[];
+  nodeMediatedDeviceTypes?: NodeMediatedDeviceTypesConfig[];
+}
+
+export interface MediatedHostDevice {
+  externalResourceProvider?: boolean;
+  mdevNameSelector: string;
+  resourceName: string;
+}
+
+export interface Memory {
+  guest?: Quantity;
+  hugepages?: Hugepages;
+  maxGuest?: Quantity;
+  reservedOverhead?: ReservedOverhead;
+}
+
+export interface MemoryDumpVolumeSource {
+  claimName: string;
+  hotpluggable?: boolean;
+  readOnly?: boolean;
+}
+
+export interface MemoryStatus {
+  guestAtBoot?: Quantity;
+  guestCurrent?: Quantity;
+  guestRequested?: Quantity;
+  memoryOverhead?: Quantity;
+}
+
+export interface MigrateOptions {
+  addedNodeSelector?: Record<string, string>;
+  apiVersion?: string;
+  dryRun?: string[];
+  kind?: string;
+}
+
+export interface MigrationConfiguration {
+  allowAutoConverge?: boolean;
+  allowPostCopy?: boolean;
+  allowWorkloadDisruption?: boolean;
+  bandwidthPerMigration?: Quantity;
+  completionTimeoutPerGiB?: number;
+  disableTLS?: boolean;
+  matchSELinuxLevelOnMigration?: boolean;
+  maxDowntimeMs?: number;
+  network?: string;
+  nodeDrainTaintKey?: string;
+  parallelMigrationsPerCluster?: number;
+  parallelOutboundMigrationsPerNode?: number;
+  progressTimeout?: number;
+  unsafeMigrationOverride?: boolean;
+  utilityVolumesTimeout?: number;
+}
+
+export interface MultusNetwork {
+  default?: boolean;
+  networkName: string;
+}
+
+export interface NUMA {
+  guestMappingPassthrough?: NUMAGuestMappingPassthrough;
+}
+
+export type NUMAGuestMappingPassthrough = Record<string, unknown>;
+
+export interface Network {
+  multus?: MultusNetwork;
+  name: string;
+  pod?: PodNetwork;
+  resourceClaim?: ClaimRequest;
+}
+
+export interface NetworkConfiguration {
+  binding?: Record<string, InterfaceBindingPlugin>;
+  defaultNetworkInterface?: string;
+  permitBridgeInterfaceOnPodNetwork?: boolean;
+  permitSlirpInterface?: boolean;
+}
+
+export type NoCloudSSHPublicKeyAccessCredentialPropagation = Record<string, unknown>;
+
+export interface NodeMediatedDeviceTypesConfig {
+  mediatedDeviceTypes?: string[];
+  mediatedDevicesTypes?: string[];
+  nodeSelector: Record<string, string>;
+}
+
 export interface NodePlacement {
   affinity?: core_v1_Affinity;
   nodeSelector?: Record<string, string>;
   tolerations?: core_v1_Toleration[];
 }
 
-export interface LaunchSecurity {
-  sev?: SEV;
-  snp?: SEVSNP;
-  tdx?: TDX;
+export interface ObjectGraphNode {
+  apiVersion?: string;
+  children?: ObjectGraphNode[];
+  kind?: string;
+  labels?: Record<string, string>;
+  objectReference: core_v1_TypedObjectReference;
+  optional?: boolean;
 }
+
+export interface ObjectGraphOptions {
+  includeOptionalNodes?: boolean;
+  labelSelector?: meta_v1_LabelSelector;
+}
+
+export interface PITTimer {
+  present?: boolean;
+  tickPolicy?: string;
+}
+
+export interface PanicDevice {
+  model?: string;
+}
+
+export interface PauseOptions {
+  apiVersion?: string;
+  dryRun?: string[];
+  kind?: string;
+}
+
+export interface PciHostDevice {
+  externalResourceProvider?: boolean;
+  pciVendorSelector: string;
+  resourceName: string;
+}
+
+export interface PermittedHostDevices {
+  mediatedDevices?: MediatedHostDevice[];
+  pciHostDevices?: PciHostDevice[];
+  usb?: USBHostDevice[];
+}
+
+export interface PersistentReservationConfiguration {
+  enabled?: boolean;
+}
+
+export interface PersistentVolumeClaimInfo {
+  accessModes?: Array<"ReadOnlyMany" | "ReadWriteMany" | "ReadWriteOnce" | "ReadWriteOncePod">;
+  capacity?: Record<string, Quantity>;
+  claimName?: string;
+  filesystemOverhead?: string;
+  preallocated?: boolean;
+  requests?: Record<string, Quantity>;
+  volumeMode?: "Block" | "Filesystem" | "FromStorageProfile";
+}
+
+export interface PersistentVolumeClaimVolumeSource {
+  claimName: string;
+  hotpluggable?: boolean;
+  readOnly?: boolean;
+}
+
+export interface PluginBinding {
+  name: string;
+}
+
+export interface PodNetwork {
+  vmIPv6NetworkCIDR?: string;
+  vmNetworkCIDR?: string;
+}
+
+export interface Port {
+  name?: string;
+  port: number;
+  protocol?: string;
+}
+
+export interface PortRange {
+  end: number;
+  protocol: string;
+  start: number;
+}
+
+export interface PreferenceMatcher {
+  inferFromVolume?: string;
+  inferFromVolumeFailurePolicy?: string;
+  kind?: string;
+  name?: string;
+  revisionName?: string;
+}
+
+export interface Probe {
+  exec?: core_v1_ExecAction;
+  failureThreshold?: number;
+  guestAgentPing?: GuestAgentPing;
+  httpGet?: core_v1_HTTPGetAction;
+  initialDelaySeconds?: number;
+  periodSeconds?: number;
+  successThreshold?: number;
+  tcpSocket?: core_v1_TCPSocketAction;
+  timeoutSeconds?: number;
+}
+
+export interface QemuGuestAgentSSHPublicKeyAccessCredentialPropagation {
+  users: string[];
+}
+
+export type QemuGuestAgentUserPasswordAccessCredentialPropagation = Record<string, unknown>;
+
+export interface RESTClientConfiguration {
+  rateLimiter?: RateLimiter;
+}
+
+export interface RTCTimer {
+  present?: boolean;
+  tickPolicy?: string;
+  track?: string;
+}
+
+export interface RateLimiter {
+  tokenBucketRateLimiter?: TokenBucketRateLimiter;
+}
+
+export interface Realtime {
+  mask?: string;
+}
+
+export interface ReloadableComponentConfiguration {
+  restClient?: RESTClientConfiguration;
+}
+
+export interface RemoveVolumeOptions {
+  dryRun?: string[];
+  name: string;
+}
+
+export interface ReservedOverhead {
+  addedOverhead?: Quantity;
+  memLock?: "NotRequired" | "Required";
+}
+
+export interface ResourceRequirements {
+  limits?: Record<string, Quantity>;
+  overcommitGuestOverhead?: boolean;
+  requests?: Record<string, Quantity>;
+}
+
+export interface ResourceRequirementsWithoutClaims {
+  limits?: Record<string, Quantity>;
+  requests?: Record<string, Quantity>;
+}
+
+export interface RestartOptions {
+  apiVersion?: string;
+  dryRun?: string[];
+  gracePeriodSeconds?: number;
+  kind?: string;
+}
+
+export type Rng = Record<string, unknown>;
 
 export interface SEV {
   attestation?: SEVAttestation;
@@ -933,55 +1062,80 @@ export interface SEV {
 
 export type SEVAttestation = Record<string, unknown>;
 
+export interface SEVMeasurementInfo {
+  apiMajor?: number;
+  apiMinor?: number;
+  apiVersion?: string;
+  buildID?: number;
+  kind?: string;
+  loaderSHA?: string;
+  measurement?: string;
+  policy?: number;
+}
+
+export interface SEVPlatformInfo {
+  apiVersion?: string;
+  certChain?: string;
+  kind?: string;
+  pdh?: string;
+}
+
 export interface SEVPolicy {
   encryptedState?: boolean;
 }
 
 export type SEVSNP = Record<string, unknown>;
 
-export type TDX = Record<string, unknown>;
-
-export interface Hugepages {
-  pageSize?: string;
+export interface SEVSecretOptions {
+  header?: string;
+  secret?: string;
 }
 
-export interface Memory {
-  guest?: Quantity;
-  hugepages?: Hugepages;
-  maxGuest?: Quantity;
-  reservedOverhead?: ReservedOverhead;
+export interface SEVSessionOptions {
+  dhCert?: string;
+  session?: string;
 }
 
-export interface MemoryStatus {
-  guestAtBoot?: Quantity;
-  guestCurrent?: Quantity;
-  guestRequested?: Quantity;
-  memoryOverhead?: Quantity;
+export interface SMBiosConfiguration {
+  family?: string;
+  manufacturer?: string;
+  product?: string;
+  sku?: string;
+  version?: string;
 }
 
-export interface ReservedOverhead {
-  addedOverhead?: Quantity;
-  memLock?: "NotRequired" | "Required";
+export interface SSHPublicKeyAccessCredential {
+  propagationMethod: SSHPublicKeyAccessCredentialPropagationMethod;
+  source: SSHPublicKeyAccessCredentialSource;
 }
 
-export interface DowntimeTuningOptions {
-  cooldownSeconds?: number;
-  initialMs?: number;
-  startAfterIteration?: number;
-  steps?: number;
+export interface SSHPublicKeyAccessCredentialPropagationMethod {
+  configDrive?: ConfigDriveSSHPublicKeyAccessCredentialPropagation;
+  noCloud?: NoCloudSSHPublicKeyAccessCredentialPropagation;
+  qemuGuestAgent?: QemuGuestAgentSSHPublicKeyAccessCredentialPropagation;
 }
 
-export interface ExperimentalMigrationOptions {
-  compression?: "none" | "zstd";
-  downtimeTuning?: DowntimeTuningOptions;
-  stallDetector?: StallDetectorOptions;
+export interface SSHPublicKeyAccessCredentialSource {
+  secret?: AccessCredentialSecretSource;
 }
 
-export interface MigrateOptions {
-  addedNodeSelector?: Record<string, string>;
-  apiVersion?: string;
-  dryRun?: string[];
-  kind?: string;
+export interface SeccompConfiguration {
+  virtualMachineInstanceProfile?: VirtualMachineInstanceProfile;
+}
+
+export interface SecretVolumeSource {
+  optional?: boolean;
+  secretName?: string;
+  volumeLabel?: string;
+}
+
+export interface ServiceAccountVolumeSource {
+  serviceAccountName?: string;
+}
+
+export interface SoundDevice {
+  model?: string;
+  name: string;
 }
 
 export interface StallDetectorOptions {
@@ -993,6 +1147,131 @@ export interface StallDetectorOptions {
   stallMargin?: number;
   stallProgressTimeout?: number;
   switchoverTimeout?: number;
+}
+
+export interface StartOptions {
+  apiVersion?: string;
+  dryRun?: string[];
+  kind?: string;
+  paused?: boolean;
+}
+
+export interface StopOptions {
+  apiVersion?: string;
+  dryRun?: string[];
+  gracePeriod?: number;
+  kind?: string;
+}
+
+export interface StorageMigratedVolumeInfo {
+  destinationPVCInfo?: PersistentVolumeClaimInfo;
+  sourcePVCInfo?: PersistentVolumeClaimInfo;
+  volumeName: string;
+}
+
+export interface SupportContainerResources {
+  resources: ResourceRequirementsWithoutClaims;
+  type: string;
+}
+
+export interface SyNICTimer {
+  direct?: FeatureState;
+  enabled?: boolean;
+}
+
+export interface SysprepSource {
+  configMap?: core_v1_LocalObjectReference;
+  secret?: core_v1_LocalObjectReference;
+}
+
+export type TDX = Record<string, unknown>;
+
+export interface TDXAttestationConfiguration {
+  enforced?: boolean;
+  qgsSocketPath?: string;
+}
+
+export interface TDXConfiguration {
+  attestation?: TDXAttestationConfiguration;
+}
+
+export interface TLBFlush {
+  direct?: FeatureState;
+  enabled?: boolean;
+  extended?: FeatureState;
+}
+
+export interface TLSConfiguration {
+  ciphers?: string[];
+  minTLSVersion?: "VersionTLS10" | "VersionTLS11" | "VersionTLS12" | "VersionTLS13";
+}
+
+export interface TPMDevice {
+  enabled?: boolean;
+  persistent?: boolean;
+}
+
+export interface Timer {
+  hpet?: HPETTimer;
+  hyperv?: HypervTimer;
+  kvm?: KVMTimer;
+  pit?: PITTimer;
+  rtc?: RTCTimer;
+}
+
+export interface TokenBucketRateLimiter {
+  burst: number;
+  qps: number;
+}
+
+export interface TopologyHints {
+  tscFrequency?: number;
+}
+
+export interface USBHostDevice {
+  externalResourceProvider?: boolean;
+  resourceName: string;
+  selectors?: USBSelector[];
+}
+
+export interface USBSelector {
+  product: string;
+  vendor: string;
+}
+
+export interface UnpauseOptions {
+  apiVersion?: string;
+  dryRun?: string[];
+  kind?: string;
+}
+
+export interface UserPasswordAccessCredential {
+  propagationMethod: UserPasswordAccessCredentialPropagationMethod;
+  source: UserPasswordAccessCredentialSource;
+}
+
+export interface UserPasswordAccessCredentialPropagationMethod {
+  qemuGuestAgent?: QemuGuestAgentUserPasswordAccessCredentialPropagation;
+}
+
+export interface UserPasswordAccessCredentialSource {
+  secret?: AccessCredentialSecretSource;
+}
+
+export interface UtilityVolume {
+  claimName: string;
+  name: string;
+  readOnly?: boolean;
+  type?: string;
+}
+
+export interface VGPUDisplayOptions {
+  enabled?: boolean;
+  ramFB?: FeatureState;
+}
+
+export interface VGPUOptions {
+  display?: VGPUDisplayOptions;
 }
 
 export interface VMIMConfigurationOptions {
@@ -1014,6 +1293,126 @@ export interface VMIMConfigurationOptions {
   utilityVolumesTimeout?: number;
 }
 
+export interface VideoDevice {
+  type?: string;
+}
+
+export interface VirtTemplateDeployment {
+  enabled?: boolean;
+}
+
+export interface VirtualMachine {
+  apiVersion: string;
+  kind: string;
+  metadata: ObjectMeta;
+  spec: VirtualMachineSpec;
+  status?: VirtualMachineStatus;
+}
+
+export interface VirtualMachineCondition {
+  lastProbeTime?: string;
+  lastTransitionTime?: string;
+  message?: string;
+  reason?: string;
+  status: string;
+  type: string;
+}
+
+export interface VirtualMachineInstance {
+  apiVersion: string;
+  kind: string;
+  metadata: ObjectMeta;
+  spec: VirtualMachineInstanceSpec;
+  status?: VirtualMachineInstanceStatus;
+}
+
+export interface VirtualMachineInstanceBackupStatus {
+  backupMsg?: string;
+  backupName?: string;
+  checkpointName?: string;
+  completed?: boolean;
+  endTimestamp?: Time;
+  failed?: boolean;
+  quiesceStatus?: string;
+  startTimestamp?: Time;
+  volumes?: VirtualMachineInstanceBackupVolumeInfo[];
+}
+
+export interface VirtualMachineInstanceBackupVolumeInfo {
+  volumeName: string;
+}
+
+export interface VirtualMachineInstanceCondition {
+  lastProbeTime?: string;
+  lastTransitionTime?: string;
+  message?: string;
+  reason?: string;
+  status: string;
+  type: string;
+}
+
+export interface VirtualMachineInstanceFileSystem {
+  disk?: VirtualMachineInstanceFileSystemDisk[];
+  diskName: string;
+  fileSystemType: string;
+  mountPoint: string;
+  totalBytes: number;
+  usedBytes: number;
+}
+
+export interface VirtualMachineInstanceFileSystemDisk {
+  busType: string;
+  serial?: string;
+}
+
+export interface VirtualMachineInstanceFileSystemInfo {
+  disks: VirtualMachineInstanceFileSystem[];
+}
+
+export interface VirtualMachineInstanceFileSystemList {
+  apiVersion: string;
+  items: VirtualMachineInstanceFileSystem[];
+  kind: string;
+  metadata: ListMeta;
+}
+
+export interface VirtualMachineInstanceGuestAgentInfo {
+  apiVersion?: string;
+  fsFreezeStatus?: string;
+  fsInfo?: VirtualMachineInstanceFileSystemInfo;
+  guestAgentVersion?: string;
+  hostname?: string;
+  kind?: string;
+  os?: VirtualMachineInstanceGuestOSInfo;
+  supportedCommands?: GuestAgentCommandInfo[];
+  timezone?: string;
+  userList?: VirtualMachineInstanceGuestOSUser[];
+}
+
+export interface VirtualMachineInstanceGuestOSInfo {
+  id?: string;
+  kernelRelease?: string;
+  kernelVersion?: string;
+  machine?: string;
+  name?: string;
+  prettyName?: string;
+  version?: string;
+  versionId?: string;
+}
+
+export interface VirtualMachineInstanceGuestOSUser {
+  domain?: string;
+  loginTime?: number;
+  userName: string;
+}
+
+export interface VirtualMachineInstanceGuestOSUserList {
+  apiVersion: string;
+  items: VirtualMachineInstanceGuestOSUser[];
+  kind: string;
+  metadata: ListMeta;
+}
+
 export interface VirtualMachineInstanceMigration {
   apiVersion: string;
   kind: string;
@@ -1023,8 +1422,8 @@ export interface VirtualMachineInstanceMigration {
 }
 
 export interface VirtualMachineInstanceMigrationCondition {
-  lastProbeTime?: undefined;
-  lastTransitionTime?: undefined;
+  lastProbeTime?: string;
+  lastTransitionTime?: string;
   message?: string;
   reason?: string;
   status: string;
@@ -1124,223 +1523,135 @@ export interface VirtualMachineInstanceMigrationTargetState {
   virtualMachineInstanceUID?: string;
 }
 
-export interface ClockOffset {
-  timezone?: string;
-  utc?: ClockOffsetUTC;
-}
-
-export interface EvacuateCancelOptions {
-  apiVersion?: string;
-  dryRun?: string[];
-  evacuationNodeName: string;
-  kind?: string;
-}
-
-export interface FreezeUnfreezeTimeout {
-  unfreezeTimeout: Duration;
-}
-
-export interface GuestAgentCommandInfo {
-  enabled?: boolean;
-  name: string;
-}
-
-export interface ObjectGraphNode {
-  apiVersion?: string;
-  children?: ObjectGraphNode[];
-  kind?: string;
-  labels?: Record<string, string>;
-  objectReference: core_v1_TypedObjectReference;
-  optional?: boolean;
-}
-
-export interface ObjectGraphOptions {
-  includeOptionalNodes?: boolean;
-  labelSelector?: meta_v1_LabelSelector;
-}
-
-export interface PauseOptions {
-  apiVersion?: string;
-  dryRun?: string[];
-  kind?: string;
-}
-
-export interface RestartOptions {
-  apiVersion?: string;
-  dryRun?: string[];
-  gracePeriodSeconds?: number;
-  kind?: string;
-}
-
-export interface SEVMeasurementInfo {
-  apiMajor?: number;
-  apiMinor?: number;
-  apiVersion?: string;
-  buildID?: number;
-  kind?: string;
-  loaderSHA?: string;
-  measurement?: string;
-  policy?: number;
-}
-
-export interface SEVPlatformInfo {
-  apiVersion?: string;
-  certChain?: string;
-  kind?: string;
-  pdh?: string;
-}
-
-export interface SEVSecretOptions {
-  header?: string;
-  secret?: string;
-}
-
-export interface SEVSessionOptions {
-  dhCert?: string;
-  session?: string;
-}
-
-export interface StartOptions {
-  apiVersion?: string;
-  dryRun?: string[];
-  kind?: string;
-  paused?: boolean;
-}
-
-export interface StopOptions {
-  apiVersion?: string;
-  dryRun?: string[];
-  gracePeriod?: number;
-  kind?: string;
-}
-
-export interface UnpauseOptions {
-  apiVersion?: string;
-  dryRun?: string[];
-  kind?: string;
-}
-
-export interface VirtualMachineInstanceFileSystem {
-  disk?: VirtualMachineInstanceFileSystemDisk[];
-  diskName: string;
-  fileSystemType: string;
-  mountPoint: string;
-  totalBytes: number;
-  usedBytes: number;
-}
-
-export interface VirtualMachineInstanceFileSystemDisk {
-  busType: string;
-  serial?: string;
-}
-
-export interface VirtualMachineInstanceFileSystemInfo {
-  disks: VirtualMachineInstanceFileSystem[];
-}
-
-export interface VirtualMachineInstanceFileSystemList {
-  apiVersion: string;
-  items: VirtualMachineInstanceFileSystem[];
-  kind: string;
-  metadata: ListMeta;
-}
-
-export interface VirtualMachineInstanceGuestAgentInfo {
-  apiVersion?: string;
-  fsFreezeStatus?: string;
-  fsInfo?: VirtualMachineInstanceFileSystemInfo;
-  guestAgentVersion?: string;
-  hostname?: string;
-  kind?: string;
-  os?: VirtualMachineInstanceGuestOSInfo;
-  supportedCommands?: GuestAgentCommandInfo[];
-  timezone?: string;
-  userList?: VirtualMachineInstanceGuestOSUser[];
-}
-
-export interface VirtualMachineInstanceGuestOSUser {
-  domain?: string;
-  loginTime?: number;
-  userName: string;
-}
-
-export interface VirtualMachineInstanceGuestOSUserList {
-  apiVersion: string;
-  items: VirtualMachineInstanceGuestOSUser[];
-  kind: string;
-  metadata: ListMeta;
-}
-
-export interface AddVolumeOptions {
-  disk: Disk;
-  dryRun?: string[];
-  name: string;
-  volumeSource: HotplugVolumeSource;
-}
-
-export interface ControllerRevisionRef {
+export interface VirtualMachineInstanceNetworkInterface {
+  infoSource?: string;
+  interfaceName?: string;
+  ipAddress?: string;
+  ipAddresses?: string[];
+  linkState?: string;
+  mac?: string;
   name?: string;
+  podInterfaceName?: string;
+  queueCount?: number;
 }
 
-export type DataVolumeTemplateDummyStatus = Record<string, unknown>;
+export interface VirtualMachineInstancePhaseTransitionTimestamp {
+  phase?: string;
+  phaseTransitionTimestamp?: Time;
+}
 
-export interface DataVolumeTemplateSpec {
+export interface VirtualMachineInstancePreset {
   apiVersion: string;
   kind: string;
   metadata: ObjectMeta;
-  spec: kubevirt_cdi_v1beta1_DataVolumeSpec;
-  status?: DataVolumeTemplateDummyStatus;
+  spec?: VirtualMachineInstancePresetSpec;
 }
 
-export interface HotplugVolumeSource {
-  dataVolume?: DataVolumeSource;
-  persistentVolumeClaim?: PersistentVolumeClaimVolumeSource;
+export interface VirtualMachineInstancePresetSpec {
+  domain?: DomainSpec;
+  selector: meta_v1_LabelSelector;
 }
 
-export interface InstancetypeMatcher {
-  inferFromVolume?: string;
-  inferFromVolumeFailurePolicy?: string;
-  kind?: string;
-  name?: string;
-  revisionName?: string;
+export interface VirtualMachineInstanceProfile {
+  customProfile?: CustomProfile;
 }
 
-export interface InstancetypeStatusRef {
-  controllerRevisionRef?: ControllerRevisionRef;
-  inferFromVolume?: string;
-  inferFromVolumeFailurePolicy?: string;
-  kind?: string;
-  name?: string;
-}
-
-export interface PreferenceMatcher {
-  inferFromVolume?: string;
-  inferFromVolumeFailurePolicy?: string;
-  kind?: string;
-  name?: string;
-  revisionName?: string;
-}
-
-export interface RemoveVolumeOptions {
-  dryRun?: string[];
-  name: string;
-}
-
-export interface VirtualMachine {
+export interface VirtualMachineInstanceReplicaSet {
   apiVersion: string;
   kind: string;
   metadata: ObjectMeta;
-  spec: VirtualMachineSpec;
-  status?: VirtualMachineStatus;
+  spec: VirtualMachineInstanceReplicaSetSpec;
+  status?: VirtualMachineInstanceReplicaSetStatus;
 }
 
-export interface VirtualMachineCondition {
-  lastProbeTime?: undefined;
-  lastTransitionTime?: undefined;
+export interface VirtualMachineInstanceReplicaSetCondition {
+  lastProbeTime?: string;
+  lastTransitionTime?: string;
   message?: string;
   reason?: string;
   status: string;
   type: string;
+}
+
+export interface VirtualMachineInstanceReplicaSetSpec {
+  paused?: boolean;
+  replicas?: number;
+  selector: meta_v1_LabelSelector;
+  template: VirtualMachineInstanceTemplateSpec;
+}
+
+export interface VirtualMachineInstanceReplicaSetStatus {
+  conditions?: VirtualMachineInstanceReplicaSetCondition[];
+  labelSelector?: string;
+  readyReplicas?: number;
+  replicas?: number;
+}
+
+export interface VirtualMachineInstanceResourceClaim {
+  name: string;
+  resourceClaimName?: string;
+  resourceClaimTemplateName?: string;
+}
+
+export interface VirtualMachineInstanceSpec {
+  accessCredentials?: AccessCredential[];
+  affinity?: core_v1_Affinity;
+  architecture?: string;
+  dnsConfig?: core_v1_PodDNSConfig;
+  dnsPolicy?: "ClusterFirst" | "ClusterFirstWithHostNet" | "Default" | "None";
+  domain: DomainSpec;
+  evictionStrategy?: string;
+  hostname?: string;
+  livenessProbe?: Probe;
+  networks?: Network[];
+  nodeSelector?: Record<string, string>;
+  priorityClassName?: string;
+  readinessProbe?: Probe;
+  resourceClaims?: VirtualMachineInstanceResourceClaim[];
+  schedulerName?: string;
+  serviceAccountName?: string;
+  startStrategy?: string;
+  subdomain?: string;
+  terminationGracePeriodSeconds?: number;
+  tolerations?: core_v1_Toleration[];
+  topologySpreadConstraints?: core_v1_TopologySpreadConstraint[];
+  utilityVolumes?: UtilityVolume[];
+  volumes?: Volume[];
+}
+
+export interface VirtualMachineInstanceStatus {
+  VSOCKCID?: number;
+  activePods?: Record<string, string>;
+  changedBlockTracking?: ChangedBlockTrackingStatus;
+  conditions?: VirtualMachineInstanceCondition[];
+  currentCPUTopology?: CPUTopology;
+  evacuationNodeName?: string;
+  fsFreezeStatus?: string;
+  guestOSInfo?: VirtualMachineInstanceGuestOSInfo;
+  interfaces?: VirtualMachineInstanceNetworkInterface[];
+  kernelBootStatus?: KernelBootStatus;
+  launcherContainerImageVersion?: string;
+  machine?: Machine;
+  memory?: MemoryStatus;
+  migratedVolumes?: StorageMigratedVolumeInfo[];
+  migrationMethod?: string;
+  migrationState?: VirtualMachineInstanceMigrationState;
+  migrationTransport?: string;
+  nodeName?: string;
+  phase?: string;
+  phaseTransitionTimestamps?: VirtualMachineInstancePhaseTransitionTimestamp[];
+  qosClass?: "BestEffort" | "Burstable" | "Guaranteed";
+  reason?: string;
+  runtimeUser?: number;
+  selinuxContext?: string;
+  topologyHints?: TopologyHints;
+  virtualMachineRevisionName?: string;
+  volumeStatus?: VolumeStatus[];
+}
+
+export interface VirtualMachineInstanceTemplateSpec {
+  metadata?: ObjectMeta;
+  spec?: VirtualMachineInstanceSpec;
 }
 
 export interface VirtualMachineMemoryDumpRequest {
@@ -1351,6 +1662,11 @@ export interface VirtualMachineMemoryDumpRequest {
   phase: string;
   remove?: boolean;
   startTimestamp?: Time;
+}
+
+export interface VirtualMachineOptions {
+  disableFreePageReporting?: DisableFreePageReporting;
+  disableSerialConsoleLog?: DisableSerialConsoleLog;
 }
 
 export interface VirtualMachineSpec {
@@ -1401,355 +1717,6 @@ export interface VirtualMachineVolumeRequest {
   removeVolumeOptions?: RemoveVolumeOptions;
 }
 
-export interface VolumeMigrationState {
-  migratedVolumes?: StorageMigratedVolumeInfo[];
-}
-
-export interface VolumeSnapshotStatus {
-  enabled: boolean;
-  name: string;
-  reason?: string;
-}
-
-export interface VolumeUpdateState {
-  volumeMigrationState?: VolumeMigrationState;
-}
-
-export interface UtilityVolume {
-  claimName: string;
-  name: string;
-  readOnly?: boolean;
-  type?: string;
-}
-
-export interface VirtualMachineInstanceResourceClaim {
-  name: string;
-  resourceClaimName?: string;
-  resourceClaimTemplateName?: string;
-}
-
-export interface VirtualMachineInstanceSpec {
-  accessCredentials?: AccessCredential[];
-  affinity?: core_v1_Affinity;
-  architecture?: string;
-  dnsConfig?: core_v1_PodDNSConfig;
-  dnsPolicy?: "ClusterFirst" | "ClusterFirstWithHostNet" | "Default" | "None";
-  domain: DomainSpec;
-  evictionStrategy?: string;
-  hostname?: string;
-  livenessProbe?: Probe;
-  networks?: Network[];
-  nodeSelector?: Record<string, string>;
-  priorityClassName?: string;
-  readinessProbe?: Probe;
-  resourceClaims?: VirtualMachineInstanceResourceClaim[];
-  schedulerName?: string;
-  serviceAccountName?: string;
-  startStrategy?: string;
-  subdomain?: string;
-  terminationGracePeriodSeconds?: number;
-  tolerations?: core_v1_Toleration[];
-  topologySpreadConstraints?: core_v1_TopologySpreadConstraint[];
-  utilityVolumes?: UtilityVolume[];
-  volumes?: Volume[];
-}
-
-export interface ChangedBlockTrackingStatus {
-  backupStatus?: VirtualMachineInstanceBackupStatus;
-  state: string;
-}
-
-export interface ContainerDiskInfo {
-  checksum?: number;
-}
-
-export interface DomainMemoryDumpInfo {
-  claimName?: string;
-  endTimestamp?: Time;
-  startTimestamp?: Time;
-  targetFileName?: string;
-}
-
-export interface HotplugVolumeStatus {
-  attachPodName?: string;
-  attachPodUID?: string;
-}
-
-export interface InitrdInfo {
-  checksum?: number;
-}
-
-export interface KernelBootStatus {
-  initrdInfo?: InitrdInfo;
-  kernelInfo?: KernelInfo;
-}
-
-export interface KernelInfo {
-  checksum?: number;
-}
-
-export interface PersistentVolumeClaimInfo {
-  accessModes?: Array<"ReadOnlyMany" | "ReadWriteMany" | "ReadWriteOnce" | "ReadWriteOncePod">;
-  capacity?: Record<string, Quantity>;
-  claimName?: string;
-  filesystemOverhead?: string;
-  preallocated?: boolean;
-  requests?: Record<string, Quantity>;
-  volumeMode?: "Block" | "Filesystem" | "FromStorageProfile";
-}
-
-export interface StorageMigratedVolumeInfo {
-  destinationPVCInfo?: PersistentVolumeClaimInfo;
-  sourcePVCInfo?: PersistentVolumeClaimInfo;
-  volumeName: string;
-}
-
-export interface TopologyHints {
-  tscFrequency?: number;
-}
-
-export interface VirtualMachineInstanceBackupStatus {
-  backupMsg?: string;
-  backupName?: string;
-  checkpointName?: string;
-  completed?: boolean;
-  endTimestamp?: Time;
-  failed?: boolean;
-  quiesceStatus?: string;
-  startTimestamp?: Time;
-  volumes?: VirtualMachineInstanceBackupVolumeInfo[];
-}
-
-export interface VirtualMachineInstanceBackupVolumeInfo {
-  volumeName: string;
-}
-
-export interface VirtualMachineInstanceCondition {
-  lastProbeTime?: undefined;
-  lastTransitionTime?: undefined;
-  message?: string;
-  reason?: string;
-  status: string;
-  type: string;
-}
-
-export interface VirtualMachineInstanceGuestOSInfo {
-  id?: string;
-  kernelRelease?: string;
-  kernelVersion?: string;
-  machine?: string;
-  name?: string;
-  prettyName?: string;
-  version?: string;
-  versionId?: string;
-}
-
-export interface VirtualMachineInstanceNetworkInterface {
-  infoSource?: string;
-  interfaceName?: string;
-  ipAddress?: string;
-  ipAddresses?: string[];
-  linkState?: string;
-  mac?: string;
-  name?: string;
-  podInterfaceName?: string;
-  queueCount?: number;
-}
-
-export interface VirtualMachineInstancePhaseTransitionTimestamp {
-  phase?: string;
-  phaseTransitionTimestamp?: Time;
-}
-
-export interface VirtualMachineInstanceStatus {
-  VSOCKCID?: number;
-  activePods?: Record<string, string>;
-  changedBlockTracking?: ChangedBlockTrackingStatus;
-  conditions?: VirtualMachineInstanceCondition[];
-  currentCPUTopology?: CPUTopology;
-  evacuationNodeName?: string;
-  fsFreezeStatus?: string;
-  guestOSInfo?: VirtualMachineInstanceGuestOSInfo;
-  interfaces?: VirtualMachineInstanceNetworkInterface[];
-  kernelBootStatus?: KernelBootStatus;
-  launcherContainerImageVersion?: string;
-  machine?: Machine;
-  memory?: MemoryStatus;
-  migratedVolumes?: StorageMigratedVolumeInfo[];
-  migrationMethod?: string;
-  migrationState?: VirtualMachineInstanceMigrationState;
-  migrationTransport?: string;
-  nodeName?: string;
-  phase?: string;
-  phaseTransitionTimestamps?: VirtualMachineInstancePhaseTransitionTimestamp[];
-  qosClass?: "BestEffort" | "Burstable" | "Guaranteed";
-  reason?: string;
-  runtimeUser?: number;
-  selinuxContext?: string;
-  topologyHints?: TopologyHints;
-  virtualMachineRevisionName?: string;
-  volumeStatus?: VolumeStatus[];
-}
-
-export interface VolumeStatus {
-  containerDiskVolume?: ContainerDiskInfo;
-  hotplugVolume?: HotplugVolumeStatus;
-  memoryDumpVolume?: DomainMemoryDumpInfo;
-  message?: string;
-  name: string;
-  persistentVolumeClaimInfo?: PersistentVolumeClaimInfo;
-  phase?: string;
-  reason?: string;
-  size?: number;
-  target: string;
-}
-
-export interface VirtualMachineInstance {
-  apiVersion: string;
-  kind: string;
-  metadata: ObjectMeta;
-  spec: VirtualMachineInstanceSpec;
-  status?: VirtualMachineInstanceStatus;
-}
-
-export interface VirtualMachineInstancePreset {
-  apiVersion: string;
-  kind: string;
-  metadata: ObjectMeta;
-  spec?: VirtualMachineInstancePresetSpec;
-}
-
-export interface VirtualMachineInstancePresetSpec {
-  domain?: DomainSpec;
-  selector: meta_v1_LabelSelector;
-}
-
-export interface VirtualMachineInstanceReplicaSet {
-  apiVersion: string;
-  kind: string;
-  metadata: ObjectMeta;
-  spec: VirtualMachineInstanceReplicaSetSpec;
-  status?: VirtualMachineInstanceReplicaSetStatus;
-}
-
-export interface VirtualMachineInstanceReplicaSetCondition {
-  lastProbeTime?: undefined;
-  lastTransitionTime?: undefined;
-  message?: string;
-  reason?: string;
-  status: string;
-  type: string;
-}
-
-export interface VirtualMachineInstanceReplicaSetSpec {
-  paused?: boolean;
-  replicas?: number;
-  selector: meta_v1_LabelSelector;
-  template: VirtualMachineInstanceTemplateSpec;
-}
-
-export interface VirtualMachineInstanceReplicaSetStatus {
-  conditions?: VirtualMachineInstanceReplicaSetCondition[];
-  labelSelector?: string;
-  readyReplicas?: number;
-  replicas?: number;
-}
-
-export interface VirtualMachineInstanceTemplateSpec {
-  metadata?: ObjectMeta;
-  spec?: VirtualMachineInstanceSpec;
-}
-
-export interface CloudInitConfigDriveSource {
-  networkData?: string;
-  networkDataBase64?: string;
-  networkDataSecretRef?: core_v1_LocalObjectReference;
-  secretRef?: core_v1_LocalObjectReference;
-  userData?: string;
-  userDataBase64?: string;
-}
-
-export interface CloudInitNoCloudSource {
-  networkData?: string;
-  networkDataBase64?: string;
-  networkDataSecretRef?: core_v1_LocalObjectReference;
-  secretRef?: core_v1_LocalObjectReference;
-  userData?: string;
-  userDataBase64?: string;
-}
-
-export interface ConfigMapVolumeSource {
-  name?: string;
-  optional?: boolean;
-  volumeLabel?: string;
-}
-
-export interface ContainerDiskSource {
-  image: string;
-  imagePullPolicy?: "Always" | "IfNotPresent" | "Never";
-  imagePullSecret?: string;
-  path?: string;
-}
-
-export interface ContainerPathVolumeSource {
-  path: string;
-  readOnly?: boolean;
-}
-
-export interface DataVolumeSource {
-  hotpluggable?: boolean;
-  name: string;
-}
-
-export interface DownwardAPIVolumeSource {
-  fields?: core_v1_DownwardAPIVolumeFile[];
-  volumeLabel?: string;
-}
-
-export type DownwardMetricsVolumeSource = Record<string, unknown>;
-
-export interface EmptyDiskSource {
-  capacity: Quantity;
-}
-
-export interface EphemeralVolumeSource {
-  persistentVolumeClaim?: core_v1_PersistentVolumeClaimVolumeSource;
-}
-
-export interface HostDisk {
-  capacity?: Quantity;
-  path: string;
-  shared?: boolean;
-  type: string;
-}
-
-export interface MemoryDumpVolumeSource {
-  claimName: string;
-  hotpluggable?: boolean;
-  readOnly?: boolean;
-}
-
-export interface PersistentVolumeClaimVolumeSource {
-  claimName: string;
-  hotpluggable?: boolean;
-  readOnly?: boolean;
-}
-
-export interface SecretVolumeSource {
-  optional?: boolean;
-  secretName?: string;
-  volumeLabel?: string;
-}
-
-export interface ServiceAccountVolumeSource {
-  serviceAccountName?: string;
-}
-
-export interface SysprepSource {
-  configMap?: core_v1_LocalObjectReference;
-  secret?: core_v1_LocalObjectReference;
-}
-
 export interface Volume {
   cloudInitConfigDrive?: CloudInitConfigDriveSource;
   cloudInitNoCloud?: CloudInitNoCloudSource;
@@ -1768,4 +1735,37 @@ export interface Volume {
   secret?: SecretVolumeSource;
   serviceAccount?: ServiceAccountVolumeSource;
   sysprep?: SysprepSource;
+}
+
+export interface VolumeMigrationState {
+  migratedVolumes?: StorageMigratedVolumeInfo[];
+}
+
+export interface VolumeSnapshotStatus {
+  enabled: boolean;
+  name: string;
+  reason?: string;
+}
+
+export interface VolumeStatus {
+  containerDiskVolume?: ContainerDiskInfo;
+  hotplugVolume?: HotplugVolumeStatus;
+  memoryDumpVolume?: DomainMemoryDumpInfo;
+  message?: string;
+  name: string;
+  persistentVolumeClaimInfo?: PersistentVolumeClaimInfo;
+  phase?: string;
+  reason?: string;
+  size?: number;
+  target: string;
+}
+
+export interface VolumeUpdateState {
+  volumeMigrationState?: VolumeMigrationState;
+}
+
+export interface Watchdog {
+  diag288?: Diag288Watchdog;
+  i6300esb?: I6300ESBWatchdog;
+  name: string;
 }
