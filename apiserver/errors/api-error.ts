@@ -30,21 +30,24 @@ export type Reason = keyof typeof httpStatus;
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly code: number;
+  /** An expired list names the token with which a client may go on, at the price of an inconsistent list. */
+  readonly continueToken: string | undefined;
   constructor(
     readonly reason: Reason,
     message: string,
     readonly details?: StatusDetails,
-    options?: ErrorOptions,
+    options?: ErrorOptions & { readonly continueToken?: string },
   ) {
     super(message, options);
     this.code = httpStatus[reason];
+    this.continueToken = options?.continueToken;
   }
 
   toStatus(): Status {
     return {
       kind: 'Status',
       apiVersion: 'v1',
-      metadata: {},
+      metadata: this.continueToken === undefined ? {} : { continue: this.continueToken },
       status: 'Failure',
       message: this.message,
       reason: this.reason,

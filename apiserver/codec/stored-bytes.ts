@@ -1,0 +1,66 @@
+/**
+ * The form in which objects are stored and shared: their JSON without its head. The head names the kind, the version and
+ * the revision, which are only known when the object is served:
+ *
+ *     {"kind":"VirtualMachine","apiVersion":"kubevirt.io/v1","metadata":{"resourceVersion":"7",   ← head, per answer
+ *     "name":"a","namespace":"b","uid":"…", … }⇥,"spec":{…},"status":{…}}                          ← stored bytes, shared
+ *
+ * `metadata` comes first, and a tab follows its closing brace. `JSON.stringify` writes no tab anywhere else, so that one
+ * `indexOf` finds where the metadata ends, and clients see only insignificant white space.
+ */
+import type { KubernetesObject } from '../../openapi/meta.js';
+import type { Attributes, Revision } from '../../storage/interface.js';
+
+const metadataEnd = '\t'.charCodeAt(0);
+
+/** What can be served without parsing. A stored `Entry` is one; the answer to a dry run has no revision. */
+export interface Serialized {
+  readonly bytes: Buffer;
+  readonly revision: Revision | undefined;
+  readonly attributes: Attributes;
+}
+
+/** Kind and version under which an object is served. */
+export interface ServedAs {
+  readonly kind: string;
+  readonly apiVersion: string;
+}
+
+/** The stored form of `object`; its kind, apiVersion and resourceVersion are left out. */
+export function encodeStored(object: KubernetesObject): Buffer {
+  const { apiVersion: _apiVersion, kind: _kind, metadata, ...rest } = object;
+  const { resourceVersion: _resourceVersion, ...meta } = metadata;
+  const body = JSON.stringify(rest);
+  const tail = body === '{}' ? '}' : `,${body.slice(1)}`;
+  return Buffer.from(`${JSON.stringify(meta).slice(1)}\t${tail}`);
+}
+
+/** What stands in front of stored bytes when they are served. */
+export function head(as: ServedAs, revision: Revision | undefined): string {
+  const version = revision === undefined ? '' : `"resourceVersion":"${revision}",`;
+  return `{"kind":"${as.kind}","apiVersion":"${as.apiVersion}","metadata":{${version}`;
+}
+
+/** The object that the bytes stand for. Every call makes a new one, so the caller may change it. */
+export function decodeStored<T extends KubernetesObject>(
+  bytes: Buffer,
+  as: ServedAs,
+  revision: Revision | undefined,
+): T {
+  return JSON.parse(head(as, revision) + bytes.toString()) as T;
+}
+
+/** The part of the stored bytes that belongs to `metadata`, without the brace that closes it. */
+export function metadataSlice(bytes: Buffer): Buffer {
+  return bytes.subarray(0, bytes.indexOf(metadataEnd) - 1);
+}
+
+/** `prefix`, the object, `suffix` in one buffer. */
+export function compose(prefix: string, bytes: Buffer, suffix: string): Buffer {
+  const start = Buffer.byteLength(prefix);
+  const chunk = Buffer.allocUnsafe(start + bytes.length + Buffer.byteLength(suffix));
+  chunk.write(prefix, 0);
+  bytes.copy(chunk, start);
+  chunk.write(suffix, start + bytes.length);
+  return chunk;
+}

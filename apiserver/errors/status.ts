@@ -1,0 +1,63 @@
+/** Turns whatever was thrown while a request was served into an `ApiError`, which is a Status already. */
+import { CompactedError, ConflictError, FutureRevisionError, StorageError } from '../../storage/errors.js';
+import { ApiError, conflict } from './api-error.js';
+
+/** What the failed request was about, as far as it is known. */
+export interface Subject {
+  readonly group: string;
+  readonly resource: string;
+  readonly name: string | undefined;
+}
+
+export const changedMeanwhile =
+  'the object has been modified; please apply your changes to the latest version and try again';
+
+/** The history that a list or watch wants to start from is gone. */
+export function expired(message: string): ApiError {
+  return new ApiError('Expired', message);
+}
+
+export function futureRevision(error: FutureRevisionError): ApiError {
+  return new ApiError(
+    'Timeout',
+    `Timeout: Too large resource version: ${error.requested}, current: ${error.current}`,
+    {
+      causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+      retryAfterSeconds: 1,
+    },
+  );
+}
+
+function ofStorage(error: StorageError, subject: Subject | undefined): ApiError {
+  if (error instanceof ConflictError) {
+    const { group = '', resource = 'objects', name = error.key } = subject ?? {};
+    return error.current === undefined
+      ? conflict(group, resource, name ?? '', 'the object has been deleted')
+      : conflict(group, resource, name ?? '', changedMeanwhile);
+  }
+  if (error instanceof CompactedError) {
+    return expired(`too old resource version: ${error.requested} (${error.oldest})`);
+  }
+  if (error instanceof FutureRevisionError) return futureRevision(error);
+  switch (error.code) {
+    case 'SlowReader':
+      return expired(error.message);
+    case 'Unavailable':
+    case 'Locked':
+    case 'Incompatible':
+    case 'Conflict':
+    case 'Compacted':
+    case 'FutureRevision':
+      return new ApiError('ServiceUnavailable', `the storage is not available: ${error.message}`, {
+        retryAfterSeconds: 1,
+      });
+  }
+}
+
+/** The Status for `error`. What is neither an ApiError nor a StorageError is a fault of ours: 500, with the cause kept. */
+export function toApiError(error: unknown, subject?: Subject): ApiError {
+  if (error instanceof ApiError) return error;
+  if (error instanceof StorageError) return ofStorage(error, subject);
+  const message = error instanceof Error ? error.message : String(error);
+  return new ApiError('InternalError', `Internal error occurred: ${message}`, undefined, { cause: error });
+}
