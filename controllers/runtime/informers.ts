@@ -1,0 +1,61 @@
+/** The informers of one process: one for each kind and scope, shared by all who ask. */
+import type { KubernetesObject } from '../../openapi/meta.js';
+import type { Client, Kind } from './client.js';
+import { systemClock, type Clock } from './clock.js';
+import { SharedInformer, type Informer } from './informer.js';
+import type { Logger } from './logger.js';
+import type { Scope } from './reflector.js';
+
+export interface InformersOptions {
+  readonly client: Client;
+  readonly logger: Logger;
+  readonly clock?: Clock;
+  readonly random?: () => number;
+}
+
+export class Informers {
+  readonly #informers = new Map<string, { informer: unknown; run(signal: AbortSignal): Promise<void> }>();
+  readonly #running: Promise<void>[] = [];
+  #signal: AbortSignal | undefined;
+
+  constructor(private readonly options: InformersOptions) {}
+
+  /** Starts at once if `run` has been called, else with `run`. */
+  get<T extends KubernetesObject>(kind: Kind<T>, scope: Scope = {}): Informer<T> {
+    const id = JSON.stringify([
+      kind.group,
+      kind.version,
+      kind.resource,
+      scope.namespace,
+      scope.labelSelector,
+      scope.fieldSelector,
+    ]);
+    const existing = this.#informers.get(id);
+    // The id names the kind, and so its type.
+    if (existing !== undefined) return existing.informer as Informer<T>;
+    const { client, logger, clock = systemClock, random } = this.options;
+    const informer = new SharedInformer<T>({
+      client,
+      kind,
+      scope,
+      logger,
+      clock,
+      ...(random === undefined ? {} : { random }),
+    });
+    this.#informers.set(id, { informer, run: (signal) => informer.run(signal) });
+    if (this.#signal !== undefined) this.#running.push(informer.run(this.#signal));
+    return informer;
+  }
+
+  /** Runs all informers, also those asked for later, until the signal aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    if (this.#signal !== undefined) throw new Error('the informers run already');
+    this.#signal = signal;
+    for (const informer of this.#informers.values()) this.#running.push(informer.run(signal));
+    if (!signal.aborted)
+      await new Promise<void>((resolve) => {
+        signal.addEventListener('abort', () => resolve(), { once: true });
+      });
+    await Promise.all(this.#running);
+  }
+}

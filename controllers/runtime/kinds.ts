@@ -1,0 +1,78 @@
+/** The kinds that controllers and node agents use. */
+import type { Lease } from '../../openapi/generated/types/coordination_v1.js';
+import type {
+  ConfigMap,
+  Event,
+  Namespace,
+  Node,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+  Secret,
+} from '../../openapi/generated/types/core_v1.js';
+import type {
+  KubeVirt,
+  VirtualMachine,
+  VirtualMachineInstance,
+} from '../../openapi/generated/types/kubevirt_v1.js';
+import type { PriorityClass } from '../../openapi/generated/types/scheduling_v1.js';
+import type { StorageClass } from '../../openapi/generated/types/storage_v1.js';
+import type { KubernetesObject } from '../../openapi/meta.js';
+import type { Kind } from './client.js';
+
+function kind<T extends KubernetesObject>(
+  apiVersion: string,
+  name: string,
+  resource: string,
+  scope: 'Namespaced' | 'Cluster',
+): Kind<T> {
+  const [version = '', group = ''] = apiVersion.split('/').reverse();
+  return { group, version, kind: name, resource, namespaced: scope === 'Namespaced' };
+}
+
+export const virtualMachines = kind<VirtualMachine>(
+  'kubevirt.io/v1',
+  'VirtualMachine',
+  'virtualmachines',
+  'Namespaced',
+);
+export const virtualMachineInstances = kind<VirtualMachineInstance>(
+  'kubevirt.io/v1',
+  'VirtualMachineInstance',
+  'virtualmachineinstances',
+  'Namespaced',
+);
+export const kubeVirts = kind<KubeVirt>('kubevirt.io/v1', 'KubeVirt', 'kubevirts', 'Namespaced');
+
+export const configMaps = kind<ConfigMap>('v1', 'ConfigMap', 'configmaps', 'Namespaced');
+export const events = kind<Event>('v1', 'Event', 'events', 'Namespaced');
+export const namespaces = kind<Namespace>('v1', 'Namespace', 'namespaces', 'Cluster');
+export const nodes = kind<Node>('v1', 'Node', 'nodes', 'Cluster');
+export const persistentVolumes = kind<PersistentVolume>(
+  'v1',
+  'PersistentVolume',
+  'persistentvolumes',
+  'Cluster',
+);
+export const persistentVolumeClaims = kind<PersistentVolumeClaim>(
+  'v1',
+  'PersistentVolumeClaim',
+  'persistentvolumeclaims',
+  'Namespaced',
+);
+export const pods = kind<Pod>('v1', 'Pod', 'pods', 'Namespaced');
+export const secrets = kind<Secret>('v1', 'Secret', 'secrets', 'Namespaced');
+
+export const leases = kind<Lease>('coordination.k8s.io/v1', 'Lease', 'leases', 'Namespaced');
+export const priorityClasses = kind<PriorityClass>(
+  'scheduling.k8s.io/v1',
+  'PriorityClass',
+  'priorityclasses',
+  'Cluster',
+);
+export const storageClasses = kind<StorageClass>(
+  'storage.k8s.io/v1',
+  'StorageClass',
+  'storageclasses',
+  'Cluster',
+);
