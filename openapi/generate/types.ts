@@ -7,6 +7,10 @@ const handWritten: Readonly<Record<string, string>> = {
   'io.k8s.apimachinery.pkg.apis.meta.v1.OwnerReference': 'OwnerReference',
   'io.k8s.apimachinery.pkg.apis.meta.v1.ManagedFieldsEntry': 'ManagedFieldsEntry',
   'io.k8s.apimachinery.pkg.apis.meta.v1.Status': 'Status',
+  'io.k8s.apimachinery.pkg.apis.meta.v1.StatusDetails': 'StatusDetails',
+  'io.k8s.apimachinery.pkg.apis.meta.v1.StatusCause': 'StatusCause',
+  'io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelector': 'LabelSelector',
+  'io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelectorRequirement': 'LabelSelectorRequirement',
   'io.k8s.apimachinery.pkg.api.resource.Quantity': 'Quantity',
   'io.k8s.apimachinery.pkg.util.intstr.IntOrString': 'IntOrString',
   'io.k8s.apimachinery.pkg.apis.meta.v1.Time': 'Time',
@@ -33,7 +37,6 @@ export function moduleName(pkg: string): string {
 export function generateTypes(definitions: Definitions): Map<string, string> {
   const byModule = new Map<string, string[]>();
   for (const name of Object.keys(definitions)) {
-    if (name in handWritten) continue;
     const module = moduleName(splitName(name).pkg);
     byModule.set(module, [...(byModule.get(module) ?? []), name]);
   }
@@ -58,7 +61,12 @@ function moduleSource(module: string, names: readonly string[], definitions: Def
     use(`./${from}.js`, `${short} as ${alias}`);
     return alias;
   };
-  const bodies = names.map((name) => declaration(splitName(name).short, definitions[name] ?? {}, resolve));
+  const bodies = names.map((name) => {
+    const own = handWritten[name];
+    return own === undefined
+      ? declaration(splitName(name).short, definitions[name] ?? {}, resolve)
+      : `export type { ${own === splitName(name).short ? own : `${own} as ${splitName(name).short}`} } from '../../meta.js';`;
+  });
   const header = [...imports]
     .sort(([a], [b]) => a.localeCompare(b))
     .map(([from, used]) => `import type { ${[...used].sort().join(', ')} } from '${from}';`);

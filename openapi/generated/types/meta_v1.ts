@@ -57,6 +57,8 @@ export interface DeleteOptions {
   propagationPolicy?: string;
 }
 
+export type { Duration } from '../../meta.js';
+
 export interface FieldSelectorRequirement {
   key: string;
   operator: string;
@@ -70,16 +72,19 @@ export interface GroupVersionForDiscovery {
   version: string;
 }
 
-export interface LabelSelector {
-  matchExpressions?: LabelSelectorRequirement[];
-  matchLabels?: Record<string, string>;
-}
+export type { LabelSelector } from '../../meta.js';
 
-export interface LabelSelectorRequirement {
-  key: string;
-  operator: string;
-  values?: string[];
-}
+export type { LabelSelectorRequirement } from '../../meta.js';
+
+export type { ListMeta } from '../../meta.js';
+
+export type { ManagedFieldsEntry } from '../../meta.js';
+
+export type { Time as MicroTime } from '../../meta.js';
+
+export type { ObjectMeta } from '../../meta.js';
+
+export type { OwnerReference } from '../../meta.js';
 
 export interface Preconditions {
   resourceVersion?: string;
@@ -95,20 +100,13 @@ export interface ShardInfo {
   selector: string;
 }
 
-export interface StatusCause {
-  field?: string;
-  message?: string;
-  reason?: string;
-}
+export type { Status } from '../../meta.js';
 
-export interface StatusDetails {
-  causes?: StatusCause[];
-  group?: string;
-  kind?: string;
-  name?: string;
-  retryAfterSeconds?: number;
-  uid?: string;
-}
+export type { StatusCause } from '../../meta.js';
+
+export type { StatusDetails } from '../../meta.js';
+
+export type { Time } from '../../meta.js';
 
 export interface WatchEvent {
   object: runtime_RawExtension;
