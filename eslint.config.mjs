@@ -78,7 +78,7 @@ export default tseslint.config(
     rules: { 'no-restricted-imports': ['error', { patterns: forbiddenImports(folder) }] },
   })),
   {
-    files: ['**/*.test.ts', 'test/**/*.ts'],
+    files: ['**/*.test.ts', 'test/**/*.ts', 'storage/testing/**/*.ts'],
     rules: {
       // node:test returns promises that the runner itself awaits.
       '@typescript-eslint/no-floating-promises': [

@@ -64,6 +64,14 @@ export interface BackendEvents {
   readonly events: readonly BackendEvent[];
 }
 
+export interface BackendWatchOptions {
+  /**
+   * Whether events carry what was there before. True if absent. If false, `previous` is undefined and the value of a
+   * delete is empty: for readers that hold the previous state themselves.
+   */
+  readonly previous?: boolean;
+}
+
 export interface Backend {
   /** The newest committed revision. */
   currentRevision(signal?: AbortSignal): Promise<Revision>;
@@ -79,9 +87,20 @@ export interface Backend {
   write(write: Write): Promise<{ revision: Revision }>;
   /**
    * Every change of keys under `prefix` with a revision greater than `after`, in order, none twice. Ends when `signal`
-   * aborts. Throws `CompactedError` if `after` is older than the history.
+   * aborts. Throws `CompactedError` if `after` is older than the history, and `UnavailableError` when the store goes away.
+   * The first answer comes at once, without events if there are none: from then on the watch is in force.
    */
-  watch(prefix: string, after: Revision, signal: AbortSignal): AsyncIterable<BackendEvents>;
+  watch(
+    prefix: string,
+    after: Revision,
+    signal: AbortSignal,
+    options?: BackendWatchOptions,
+  ): AsyncIterable<BackendEvents>;
+  /**
+   * Asks that the open watches soon say how far they are, though nothing changed under their prefix. Absent where they
+   * always do so at once.
+   */
+  requestProgress?(): void;
   /** Forget history before `revision`: older exact reads and watches then get `CompactedError`. */
   compact(revision: Revision): Promise<void>;
   /** Resolves if the store answers, rejects with `UnavailableError` otherwise. */

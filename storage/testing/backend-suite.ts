@@ -1,0 +1,20 @@
+import { describe } from 'node:test';
+import type { OpenBackend } from './backend-fixture.js';
+import { historyTests } from './backend-history.js';
+import { modelTests } from './backend-model.js';
+import { watchTests } from './backend-watch.js';
+import { writeTests } from './backend-writes.js';
+
+/** The contract of `Backend`. Every backend runs it; whoever changes the contract changes it here. */
+export function backendSuite(
+  name: string,
+  open: OpenBackend,
+  options: { readonly runs?: number } = {},
+): void {
+  describe(`${name}: Backend`, () => {
+    writeTests(open);
+    historyTests(open);
+    watchTests(open);
+    modelTests(open, options.runs ?? 30);
+  });
+}
