@@ -1,0 +1,1 @@
+export const nativirtVersion = '0.1.0';
