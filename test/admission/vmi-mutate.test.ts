@@ -27,7 +27,8 @@ function assertHolds(got: unknown, want: unknown, at: string): void {
     assert.ok(Array.isArray(got), `${at}: want a list, got ${JSON.stringify(got)}`);
     assert.equal(got.length, want.length, `${at}: ${JSON.stringify(got)}`);
     const items: readonly unknown[] = got;
-    want.forEach((item, index) => assertHolds(items[index], item, `${at}[${index}]`));
+    const expected: readonly unknown[] = want;
+    expected.forEach((item, index) => assertHolds(items[index], item, `${at}[${index}]`));
   } else if (typeof want === 'object' && want !== null) {
     for (const [key, value] of Object.entries(want)) {
       assertHolds((got as Record<string, unknown> | undefined)?.[key], value, `${at}.${key}`);
@@ -37,7 +38,7 @@ function assertHolds(got: unknown, want: unknown, at: string): void {
 
 function assertNothingAdded(got: unknown, want: unknown, at: string): void {
   if (typeof got !== 'object' || got === null || Array.isArray(got)) return;
-  for (const [key, value] of Object.entries(got)) {
+  for (const [key, value] of Object.entries(got as Record<string, unknown>)) {
     const recorded = (want as Record<string, unknown> | undefined)?.[key];
     const empty = typeof value === 'object' && value !== null && Object.keys(value).length === 0;
     assert.ok(recorded !== undefined || empty, `${at}.${key}: ${JSON.stringify(value)} was not recorded`);
