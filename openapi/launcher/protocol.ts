@@ -15,6 +15,8 @@ import type { VirtualMachineInstance } from '../generated/types/kubevirt_v1.js';
 export const podLayout = {
   controlSocket: 'launcher.sock',
   log: 'launcher.log',
+  /** What the guest says on its serial console, where `logSerialConsole` asks for it. */
+  consoleLog: 'guest-console.log',
   /** The last `DomainStatus`, rewritten atomically on every change and left behind when the launcher ends. */
   status: 'status.json',
   /** `volumes/<volume name>/…`: secrets and config maps as files, PVC directories, the files of container disks. */
@@ -29,6 +31,8 @@ export const podLayout = {
   qmpSocket: 'qemu/qmp.sock',
   serialSocket: 'qemu/serial0.sock',
   guestAgentSocket: 'qemu/agent.sock',
+  /** QEMU listens here for VNC clients, unless the VMI has no graphics device. */
+  vncSocket: 'qemu/vnc.sock',
   qemuPidFile: 'qemu/qemu.pid',
   qemuLog: 'qemu/qemu.log',
 } as const;
@@ -78,7 +82,10 @@ export interface LauncherMethods {
   status: { params: undefined; result: DomainStatus };
   /** From here on the connection also gets `statusChanged` notifications, the present status first. */
   subscribe: { params: undefined; result: DomainStatus };
-  /** Makes the disks and starts QEMU. Idempotent for one UID; another UID is refused. */
+  /**
+   * Makes the disks and starts QEMU. Answers at once with `Preparing`; `Running`, `Paused` or `Failed` comes as a change of
+   * the status. Idempotent for one UID; another UID is refused.
+   */
   start: { params: { vmi: VirtualMachineInstance }; result: DomainStatus };
   /** ACPI power button, then SIGKILL after the grace period (seconds). Answers at once; 0 kills at once. */
   shutdown: { params: { gracePeriodSeconds: number }; result: DomainStatus };

@@ -1,0 +1,108 @@
+import type { VirtualMachineInstance } from '../../openapi/generated/types/kubevirt_v1.js';
+import { finalStates, type DomainStatus, type LauncherMethods } from '../../openapi/launcher/protocol.js';
+import type { Console, ConsoleMode } from '../console.js';
+import type { Domain } from '../domain.js';
+import type { GuestAgent } from '../guest-agent.js';
+import { GuestAgentError } from '../guest-agent.js';
+import { isObject, type JsonObject } from '../qmp/messages.js';
+import { ControlError } from './errors.js';
+
+/** What the control socket offers to its clients. */
+export interface ControlTarget {
+  readonly uid: string | undefined;
+  readonly domain: Domain;
+  /** Undefined where the VMI has no serial console. */
+  readonly console: () => Console | undefined;
+  readonly guestAgent: () => GuestAgent | undefined;
+}
+
+/** Methods that answer and leave the connection as it is. `subscribe` and `console` are the connection's own. */
+export type PlainMethod = Exclude<keyof LauncherMethods, 'subscribe' | 'console'>;
+
+type Handler = (target: ControlTarget, params: JsonObject) => Promise<unknown> | DomainStatus;
+
+const methods: Readonly<Record<PlainMethod, Handler>> = {
+  status: ({ domain }) => domain.status,
+  start: (target, params) => {
+    const vmi = vmiParameter(params);
+    const uid = target.uid ?? target.domain.status.uid;
+    if (uid !== undefined && vmi.metadata.uid !== uid) {
+      const text = `this launcher runs the virtual machine instance ${uid}, not ${vmi.metadata.uid}`;
+      throw new ControlError('wrongVirtualMachineInstance', text);
+    }
+    target.domain.start(vmi);
+    return target.domain.status;
+  },
+  shutdown: ({ domain }, { gracePeriodSeconds }) => {
+    if (typeof gracePeriodSeconds !== 'number' || !(gracePeriodSeconds >= 0)) {
+      throw new ControlError('invalidParams', 'gracePeriodSeconds must be a number of seconds, 0 or more');
+    }
+    domain.shutdown(gracePeriodSeconds);
+    return domain.status;
+  },
+  pause: async ({ domain }) => {
+    await domain.pause();
+    return domain.status;
+  },
+  unpause: async ({ domain }) => {
+    await domain.unpause();
+    return domain.status;
+  },
+  reset: async ({ domain }) => {
+    await domain.reset();
+    return domain.status;
+  },
+  guestAgent: async ({ guestAgent }, params) => {
+    const { execute, arguments: parameters } = params;
+    if (typeof execute !== 'string')
+      throw new ControlError('invalidParams', 'execute must be a command name');
+    const agent = guestAgent();
+    if (!agent) throw new GuestAgentError('disconnected', execute);
+    return await agent.execute(execute, isObject(parameters) ? parameters : undefined);
+  },
+};
+
+export async function callMethod(target: ControlTarget, method: string, params: unknown): Promise<unknown> {
+  if (!isPlainMethod(method)) throw new ControlError('methodNotFound', `no method is named ${method}`);
+  return await methods[method](target, isObject(params) ? params : {});
+}
+
+function isPlainMethod(method: string): method is PlainMethod {
+  return Object.hasOwn(methods, method);
+}
+
+/** The console for a client, when it can have it in this mode. */
+export function consoleFor(target: ControlTarget, params: unknown): { console: Console; mode: ConsoleMode } {
+  const mode = isObject(params) ? params['mode'] : undefined;
+  if (mode !== 'write' && mode !== 'read' && mode !== 'force') {
+    throw new ControlError('invalidParams', 'mode must be write, read or force');
+  }
+  const { state } = target.domain.status;
+  const found = target.console();
+  if (!found) throw new ControlError('invalidState', 'the virtual machine has no serial console');
+  if (finalStates.includes(state)) {
+    throw new ControlError('invalidState', `the virtual machine has ended (${state})`);
+  }
+  if (!found.available(mode)) {
+    throw new ControlError('consoleBusy', 'another session writes to this console; read only, or take over');
+  }
+  return { console: found, mode };
+}
+
+/** The parts of a VMI without which nothing can be made of it; the API server has validated the rest. */
+function vmiParameter({ vmi }: JsonObject): VirtualMachineInstance {
+  const named = isObject(vmi) && isObject(vmi['metadata']) && typeof vmi['metadata']['uid'] === 'string';
+  const specified = isObject(vmi) && isObject(vmi['spec']) && isObject(vmi['spec']['domain']);
+  const devices =
+    isObject(vmi) &&
+    isObject(vmi['spec']) &&
+    isObject(vmi['spec']['domain']) &&
+    isObject(vmi['spec']['domain']['devices']);
+  if (!named || !specified || !devices) {
+    throw new ControlError(
+      'invalidParams',
+      'vmi must be a VirtualMachineInstance with metadata.uid and spec.domain.devices',
+    );
+  }
+  return vmi as unknown as VirtualMachineInstance;
+}

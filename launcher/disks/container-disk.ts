@@ -1,0 +1,22 @@
+import { podLayout } from '../../openapi/launcher/protocol.js';
+import { failure } from '../errors.js';
+import type { DiskContext } from './context.js';
+import { diskError, look, readHead } from './files.js';
+import { headerLength, inspect } from './format.js';
+import type { DiskImage } from './image.js';
+import { overlay } from './overlay.js';
+
+/** The image of a container disk, under an overlay that takes the guest's writes and goes with the pod. */
+export async function containerDisk(volume: string, { imageTool }: DiskContext): Promise<DiskImage> {
+  const path = `${podLayout.volumes}/${volume}/${podLayout.diskFile}`;
+  const stats = await look(path);
+  if (!stats) throw failure('ImageNotFound', volume, path);
+  if (!stats.isFile()) throw failure('ImageRefused', volume, `${path} is not a regular file`);
+  if (stats.size === 0) throw failure('ImageRefused', volume, 'it is empty');
+  const header = await readHead(path, headerLength).catch((error: unknown) => {
+    throw diskError(path, error);
+  });
+  const inspection = inspect(header);
+  if (!inspection.ok) throw failure('ImageRefused', volume, inspection.why);
+  return await overlay(volume, { path, format: inspection.format, storage: 'file' }, imageTool);
+}

@@ -1,0 +1,20 @@
+/** A file or block device that holds a disk. Paths are relative to the pod directory. */
+export interface ImageFile {
+  readonly path: string;
+  readonly format: ImageFormat;
+  readonly storage: 'file' | 'block';
+}
+
+export type ImageFormat = 'raw' | 'qcow2';
+
+/** What a volume became, ready to be a disk of the machine. */
+export interface DiskImage {
+  readonly volume: string;
+  readonly file: ImageFile;
+  /** Read-only layer under an overlay. */
+  readonly backing: ImageFile | undefined;
+  /** Never written, whatever the disk says: generated images, read-only claims. */
+  readonly readOnly: boolean;
+  /** Its file system can bypass the page cache (O_DIRECT). */
+  readonly directIO: boolean;
+}

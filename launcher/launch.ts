@@ -1,0 +1,68 @@
+import type { VirtualMachineInstance } from '../openapi/generated/types/kubevirt_v1.js';
+import type { Clock } from './clock.js';
+import { prepareDisks } from './disks/prepare.js';
+import { qemuImg } from './disks/qemu-img.js';
+import { failure } from './errors.js';
+import type { Logger } from './log.js';
+import { commandLine } from './qemu/command-line.js';
+import { chooseAccelerator, findExecutable } from './qemu/executable.js';
+import { prepareKernel } from './qemu/kernel-boot.js';
+import { machineType } from './qemu/machine.js';
+import type { Accelerator } from './qemu/model.js';
+import { prepareEfi } from './qemu/ovmf.js';
+import { startQemu, type Qemu } from './qemu/process.js';
+import { hasSerialConsole } from './qemu/serial.js';
+import { refuseUnsupported } from './qemu/supported-fields.js';
+import type { QmpEvent } from './qmp/messages.js';
+
+export interface LaunchOptions {
+  readonly qemu: string;
+  readonly qemuImg: string;
+  readonly allowKvm: boolean;
+  readonly searchPath: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export interface Machine {
+  readonly qemu: Qemu;
+  readonly accelerator: Accelerator;
+  readonly machineType: string;
+}
+
+export interface LaunchRequest {
+  readonly vmi: VirtualMachineInstance;
+  readonly onEvent: (event: QmpEvent) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Makes the disks of a VMI and starts its QEMU; the guest does not run yet. */
+export type Launch = (request: LaunchRequest) => Promise<Machine>;
+
+export function launcherOf(options: LaunchOptions): Launch {
+  return async ({ vmi, onEvent, signal }) => {
+    const { clock, logger, searchPath } = options;
+    refuseUnsupported(vmi);
+    const { accelerator, why } = chooseAccelerator(options.allowKvm);
+    const level = accelerator === 'kvm' ? 'info' : 'warn';
+    logger[level](`The accelerator is ${accelerator}: ${why}`, { accelerator });
+    for (const binary of [options.qemu, options.qemuImg]) {
+      if (findExecutable(binary, searchPath) === undefined) throw failure('QEMUMissing', binary);
+    }
+    const images = await prepareDisks({ vmi, imageTool: qemuImg(options.qemuImg, signal) });
+    const efi = await prepareEfi(vmi);
+    const kernel = await prepareKernel(vmi);
+    signal.throwIfAborted();
+    const line = commandLine({ vmi, accelerator, images, efi, kernel, now: clock.now() });
+    logger.info('QEMU starts', { binary: options.qemu, argv: line.argv });
+    const qemu = await startQemu({
+      binary: options.qemu,
+      commandLine: line,
+      searchPath,
+      hasSerial: hasSerialConsole({ vmi }),
+      onEvent,
+      signal,
+    });
+    return { qemu, accelerator, machineType: machineType({ vmi }) };
+  };
+}

@@ -1,0 +1,128 @@
+import type { VirtualMachineInstance } from '../openapi/generated/types/kubevirt_v1.js';
+import { podLayout, type DomainStatus } from '../openapi/launcher/protocol.js';
+import type { Clock } from './clock.js';
+import { ConsoleLog } from './console-log.js';
+import { Console } from './console.js';
+import { refuseSecond, serveControl } from './control/server.js';
+import { isFinal } from './domain-states.js';
+import { Domain, type DomainObserver } from './domain.js';
+import { GuestAgent } from './guest-agent.js';
+import { GuestInfoPoller } from './guest-info.js';
+import type { Launch, Machine } from './launch.js';
+import type { Logger } from './log.js';
+import { StatusStore } from './status.js';
+
+export interface VirtualMachineOptions {
+  readonly uid: string;
+  readonly launch: Launch;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Registers what a termination signal does. */
+  readonly onSignal: (stop: () => void) => void;
+}
+
+/** KubeVirt's default, for a signal that comes before the VMI has told its own. */
+const defaultGraceSeconds = 30;
+/** How long the launcher stays for someone to read its last status. */
+const lastStatusMs = 5000;
+
+/**
+ * Waits for the VMI on the control socket of the working directory, runs it, and ends when it has ended and somebody has
+ * heard of it.
+ * @returns the exit status
+ */
+export async function runVirtualMachine(options: VirtualMachineOptions): Promise<number> {
+  const { uid, clock, logger, onSignal } = options;
+  await refuseSecond(podLayout.controlSocket);
+  const status = new StatusStore(uid, logger);
+  const channels = new Channels(status, clock, logger);
+  let graceSeconds = defaultGraceSeconds;
+  const launch: Launch = (request) => {
+    graceSeconds = request.vmi.spec.terminationGracePeriodSeconds ?? defaultGraceSeconds;
+    channels.prepare(request.vmi);
+    return options.launch(request);
+  };
+  const domain = new Domain({ launch, status, clock, logger, observer: channels });
+  const ended = lastStatusRead(status, clock);
+  const control = await serveControl(podLayout.controlSocket, {
+    target: { uid, domain, console: () => channels.console, guestAgent: () => channels.agent },
+    status,
+    onStatusSent: (sent) => ended.sent(sent),
+  });
+  onSignal(() => {
+    logger.info('a signal asks the launcher to end', { graceSeconds });
+    domain.shutdown(graceSeconds);
+  });
+  logger.info('the launcher listens', { socket: podLayout.controlSocket });
+  await ended.promise;
+  control.close();
+  return status.current.state === 'Failed' ? 1 : 0;
+}
+
+/** Settles when the final status has been sent to a client, or nobody has come for it. */
+function lastStatusRead(status: StatusStore, clock: Clock) {
+  let resolve: () => void = () => {};
+  const promise = new Promise<void>((settle) => {
+    resolve = settle;
+  });
+  let cancelWait = () => {};
+  const finish = () => {
+    cancelWait();
+    resolve();
+  };
+  status.subscribe(({ state }) => {
+    if (isFinal(state)) cancelWait = clock.after(lastStatusMs, finish);
+  });
+  const sent = ({ state }: DomainStatus) => {
+    if (isFinal(state)) finish();
+  };
+  return { promise, sent };
+}
+
+/** Console and guest agent of the machine while it is there. */
+class Channels implements DomainObserver {
+  console: Console | undefined = new Console();
+  agent: GuestAgent | undefined;
+  private poller: GuestInfoPoller | undefined;
+  private log: ConsoleLog | undefined;
+
+  constructor(
+    private readonly status: StatusStore,
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+  ) {}
+
+  prepare({ spec }: VirtualMachineInstance): void {
+    const { autoattachSerialConsole, logSerialConsole } = spec.domain.devices;
+    if (autoattachSerialConsole === false) {
+      this.console?.end();
+      this.console = undefined;
+      return;
+    }
+    if (!logSerialConsole) return;
+    const log = new ConsoleLog(podLayout.consoleLog);
+    this.log = log;
+    this.console?.recordTo((chunk) => log.append(chunk));
+  }
+
+  machineStarted({ qemu }: Machine): void {
+    if (qemu.serial) this.console?.connect(qemu.serial);
+    this.agent = new GuestAgent(qemu.agent, this.clock);
+    const publish = (guest: DomainStatus['guest']) => this.status.update({ guest });
+    this.poller = new GuestInfoPoller(this.agent, publish, this.clock, this.logger);
+  }
+
+  agentChanged(open: boolean): void {
+    this.agent?.setConnected(open);
+    this.status.update({ guestAgentConnected: open });
+    if (open) this.poller?.start();
+    else this.poller?.stop();
+  }
+
+  machineEnded(): void {
+    this.poller?.stop();
+    this.agent?.setConnected(false);
+    this.console?.end();
+    this.log?.close();
+  }
+}

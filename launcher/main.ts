@@ -1,0 +1,50 @@
+import { openSync } from 'node:fs';
+import { podLayout } from '../openapi/launcher/protocol.js';
+import { systemClock } from './clock.js';
+import { launcherOf } from './launch.js';
+import { runVirtualMachine } from './launcher.js';
+import { jsonLogger } from './log.js';
+import { parseOptions, usage, UsageError } from './options.js';
+
+/** What of the process the launcher uses. */
+export interface LauncherProcess {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly stdout: { write(text: string): unknown };
+  readonly stderr: { write(text: string): unknown };
+  chdir(directory: string): void;
+  umask(mask: number): unknown;
+  on(signal: 'SIGTERM' | 'SIGINT', listener: () => void): unknown;
+}
+
+/**
+ * Runs one virtual machine to its end.
+ * @param argv arguments after `launcher`
+ * @returns the exit status: 0 when the guest powered off or was ended on request, 1 when it failed, 2 for a wrong command line
+ */
+export async function runLauncher(argv: readonly string[], process: LauncherProcess): Promise<number> {
+  try {
+    const options = parseOptions(argv);
+    if (options === 'help') {
+      process.stdout.write(usage);
+      return 0;
+    }
+    const { name, namespace, uid, qemu, qemuImg, allowKvm } = options;
+    process.chdir(options.podDir);
+    process.umask(0o077);
+    const clock = systemClock;
+    const log = openSync(podLayout.log, 'a', 0o600);
+    const logger = jsonLogger(log, () => clock.now(), { name: 'launcher', vmi: `${namespace}/${name}`, uid });
+    const searchPath = process.env['PATH'] ?? '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+    const launch = launcherOf({ qemu, qemuImg, allowKvm, searchPath, clock, logger });
+    const onSignal = (stop: () => void) => {
+      process.on('SIGTERM', stop);
+      process.on('SIGINT', stop);
+    };
+    return await runVirtualMachine({ uid, launch, clock, logger, onSignal });
+  } catch (error) {
+    process.stderr.write(`launcher: ${error instanceof Error ? error.message : String(error)}\n`);
+    if (!(error instanceof UsageError)) return 1;
+    process.stderr.write(usage);
+    return 2;
+  }
+}

@@ -1,0 +1,27 @@
+import type { VirtualMachineInstance } from '../../openapi/generated/types/kubevirt_v1.js';
+import { podLayout } from '../../openapi/launcher/protocol.js';
+import { look } from '../disks/files.js';
+import { failure } from '../errors.js';
+import type { KernelFiles } from './model.js';
+
+const volume = 'kernel-boot';
+
+/**
+ * The files of `firmware.kernelBoot.container`; undefined where it has none.
+ * @throws LauncherError `ImageNotFound`, `ImageRefused`.
+ */
+export async function prepareKernel({ spec }: VirtualMachineInstance): Promise<KernelFiles | undefined> {
+  const container = spec.domain.firmware?.kernelBoot?.container;
+  if (!container) return undefined;
+  const kernel = container.kernelPath ? await file('kernel') : undefined;
+  const initrd = container.initrdPath ? await file('initrd') : undefined;
+  return { kernel, initrd };
+}
+
+async function file(name: 'kernel' | 'initrd'): Promise<string> {
+  const path = `${podLayout.kernelBoot}/${name}`;
+  const stats = await look(path);
+  if (!stats) throw failure('ImageNotFound', volume, path);
+  if (!stats.isFile()) throw failure('ImageRefused', volume, `${path} is not a regular file`);
+  return path;
+}

@@ -1,0 +1,126 @@
+import type { VirtualMachineInstance } from '../../openapi/generated/types/kubevirt_v1.js';
+import type { DiskImage } from '../disks/image.js';
+
+/**
+ * What stands between a VMI and a QEMU command line. Each concern (cpu.ts, disks.ts …) is a pure function from
+ * `MachineContext` to parts; `assemble.ts` gives PCI devices their addresses and renders the arguments.
+ */
+export interface MachineContext {
+  readonly vmi: VirtualMachineInstance;
+  readonly accelerator: Accelerator;
+  /** What the volumes became, by volume name. */
+  readonly images: ReadonlyMap<string, DiskImage>;
+  /** The flash images of an EFI machine. */
+  readonly efi: EfiFiles | undefined;
+  /** The files of `firmware.kernelBoot.container`, relative to the pod directory. */
+  readonly kernel: KernelFiles | undefined;
+  /** Milliseconds since the epoch, for clocks that start at an offset. */
+  readonly now: number;
+}
+
+export type Accelerator = 'kvm' | 'tcg';
+
+export interface EfiFiles {
+  readonly code: string;
+  /** This machine's own copy. */
+  readonly variables: string;
+}
+
+export interface KernelFiles {
+  readonly kernel: string | undefined;
+  readonly initrd: string | undefined;
+}
+
+export type PropertyValue = string | number | boolean | { readonly [key: string]: PropertyValue };
+export type Properties = Readonly<Record<string, PropertyValue>>;
+
+/**
+ * PCI devices are placed in this order, each behind a root port of its own; within a group in the order of the spec. It
+ * is libvirt's, so that guests find their first network interface as `enp1s0` and keep its name when disks are added.
+ */
+export const pciGroups = [
+  'network',
+  'controller',
+  'disk',
+  'balloon',
+  'rng',
+  'input',
+  'video',
+  'bridge',
+] as const;
+export type PciGroup = (typeof pciGroups)[number];
+
+/** Where a device sits. `conventional` PCI devices share one bridge; `root` devices have a fixed slot on pcie.0. */
+export type Place =
+  | { readonly kind: 'express'; readonly group: PciGroup }
+  | { readonly kind: 'conventional' }
+  | { readonly kind: 'root'; readonly slot: number }
+  /** `bus` and address are among the properties, or the device has none. */
+  | { readonly kind: 'given' };
+
+export interface DevicePart {
+  readonly part: 'device';
+  readonly driver: string;
+  readonly id: string;
+  readonly place: Place;
+  readonly properties: Properties;
+}
+
+export type Part =
+  | DevicePart
+  /** A property of `-machine`. */
+  | { readonly part: 'machine'; readonly name: string; readonly value: string }
+  /** The `-cpu` model; exactly one. */
+  | { readonly part: 'cpuModel'; readonly model: string }
+  /** A property of `-cpu`. */
+  | { readonly part: 'cpuProperty'; readonly name: string; readonly value: string }
+  | { readonly part: 'object'; readonly type: string; readonly id: string; readonly properties: Properties }
+  | { readonly part: 'blockdev'; readonly properties: Properties }
+  /** Any other option, without its dash. `value` is taken as it is: escape names and paths with `escapeComma`. */
+  | { readonly part: 'option'; readonly name: string; readonly value: string | undefined }
+  | { readonly part: 'environment'; readonly name: string; readonly value: string };
+
+export const machine = (name: string, value: string): Part => ({ part: 'machine', name, value });
+export const cpuProperty = (name: string, value: string): Part => ({ part: 'cpuProperty', name, value });
+export const option = (name: string, value?: string): Part => ({ part: 'option', name, value });
+export const object = (type: string, id: string, properties: Properties = {}): Part => ({
+  part: 'object',
+  type,
+  id,
+  properties,
+});
+export const device = (
+  driver: string,
+  id: string,
+  place: Place,
+  properties: Properties = {},
+): DevicePart => ({ part: 'device', driver, id, place, properties });
+
+export const given: Place = { kind: 'given' };
+export const express = (group: PciGroup): Place => ({ kind: 'express', group });
+
+/**
+ * A virtio device in the variant that the VMI asks for. Transitional ones speak legacy virtio as well and exist only as
+ * conventional PCI devices.
+ */
+export function virtioDevice(
+  context: MachineContext,
+  kind: 'blk' | 'net' | 'scsi' | 'serial' | 'rng' | 'balloon',
+  id: string,
+  group: PciGroup,
+  properties: Properties = {},
+): DevicePart {
+  const transitional = context.vmi.spec.domain.devices.useVirtioTransitional ?? false;
+  const variant = transitional ? 'transitional' : 'non-transitional';
+  const place: Place = transitional ? { kind: 'conventional' } : express(group);
+  return device(`virtio-${kind}-pci-${variant}`, id, place, properties);
+}
+
+/** Commas separate the fields of QEMU's option strings; doubled they stand for themselves. */
+export function escapeComma(value: string): string {
+  return value.replaceAll(',', ',,');
+}
+
+export function onOff(value: boolean): 'on' | 'off' {
+  return value ? 'on' : 'off';
+}
