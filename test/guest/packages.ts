@@ -30,10 +30,16 @@ function run(command: string, args: readonly string[], cwd?: string): Result {
 
 /** Downloads into one directory and keeps what is there already. */
 export class PackageSource {
-  private options: string[] = process.getuid?.() === 0 ? ['-o', 'APT::Sandbox::User=root'] : [];
+  private options: string[];
 
   constructor(private readonly directory: string) {
     mkdirSync(directory, { recursive: true });
+    // Containers often keep no parsed package lists, so that each call would parse them anew.
+    const caches = ['pkgcache', 'srcpkgcache'].map(
+      (name) => `Dir::Cache::${name}=${join(directory, name)}.bin`,
+    );
+    const sandbox = process.getuid?.() === 0 ? ['APT::Sandbox::User=root'] : [];
+    this.options = [...caches, ...sandbox].flatMap((option) => ['-o', option]);
   }
 
   /** Refreshes the package lists: the machine's own as root, else private ones. */
@@ -42,7 +48,7 @@ export class PackageSource {
       const state = join(this.directory, 'apt');
       mkdirSync(join(state, 'lists', 'partial'), { recursive: true });
       mkdirSync(join(state, 'archives', 'partial'), { recursive: true });
-      this.options = ['-o', `Dir::State::Lists=${state}/lists`, '-o', `Dir::Cache=${state}`];
+      this.options.push('-o', `Dir::State::Lists=${state}/lists`, '-o', `Dir::Cache=${state}`);
     }
     const { status, stderr } = run('apt-get', [...this.options, '-q', 'update']);
     if (status !== 0) throw new PackageError(`apt-get update failed:\n${stderr}`);
@@ -67,23 +73,32 @@ export class PackageSource {
     return found;
   }
 
-  /** The concrete packages that a package names in its Depends, as they are, virtual ones left out. */
+  /** What each of the packages, and each that it leads to, names in its Depends; virtual packages are left out. */
+  private dependencyGraph(names: readonly string[], recurse: boolean): Map<string, string[]> {
+    const { stdout } = this.cache('depends', '--important', ...(recurse ? ['--recurse'] : []), ...names);
+    const graph = new Map<string, string[]>();
+    let dependencies: string[] = [];
+    for (const line of stdout.split('\n')) {
+      const dependency = /^ [ |](?:Pre)?Depends: ([^<\s]+)$/.exec(line)?.[1];
+      if (dependency !== undefined) dependencies.push(dependency);
+      else if (/^\S/.test(line)) graph.set(line, (dependencies = []));
+    }
+    return graph;
+  }
+
+  /** The concrete packages that a package names in its Depends. */
   dependencies(name: string): string[] {
-    const { stdout } = this.cache('depends', '--no-recommends', '--no-suggests', '--important', name);
-    return [...stdout.matchAll(/^ {2}\|?(?:Pre)?Depends: ([^<\s]+)$/gm)].flatMap(
-      ([, dependency]) => dependency ?? [],
-    );
+    return this.dependencyGraph([name], false).get(name) ?? [];
   }
 
   /** The packages and their libraries: everything they depend on whose name starts as libraries' names do. */
   withLibraries(names: readonly string[]): string[] {
+    const graph = this.dependencyGraph(names, true);
     const found = new Set<string>();
     const visit = (name: string): void => {
       if (found.has(name)) return;
       found.add(name);
-      this.dependencies(name)
-        .filter((dependency) => /^(lib|zlib)/.test(dependency))
-        .forEach(visit);
+      (graph.get(name) ?? []).filter((dependency) => /^(lib|zlib)/.test(dependency)).forEach(visit);
     };
     names.forEach(visit);
     return [...found].sort();
