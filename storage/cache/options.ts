@@ -1,0 +1,35 @@
+import type { Attributes } from '../interface.js';
+
+/** Bounds of the watch cache. */
+export interface CacheLimits {
+  /** Changes of one resource kept in memory; watches from before are served from the backend's history. */
+  readonly historyChanges: number;
+  /** Bytes of objects that those changes may hold on to. */
+  readonly historyBytes: number;
+  /** Events that wait for one watcher before it is given up as too slow. */
+  readonly queuedEvents: number;
+  /** How long a read waits for a revision that the cache has not reached. */
+  readonly readWaitMilliseconds: number;
+  /** How long a write that is done waits until the cache shows it. */
+  readonly writeWaitMilliseconds: number;
+  readonly bookmarkMilliseconds: number;
+}
+
+export const defaultLimits: CacheLimits = {
+  historyChanges: 1024,
+  historyBytes: 8 * 1024 * 1024,
+  queuedEvents: 4096,
+  readWaitMilliseconds: 3000,
+  writeWaitMilliseconds: 10_000,
+  bookmarkMilliseconds: 60_000,
+};
+
+export interface StoreOptions {
+  /** Where the objects of this resource are: `/<group>/<resource>/`. */
+  readonly prefix: string;
+  /**
+   * Reads what the cache must know from an object's bytes: when the cache fills, and for changes that did not come
+   * through this store. Throws if the bytes are no object.
+   */
+  attributesOf(key: string, bytes: Buffer): Attributes;
+}
