@@ -1,0 +1,113 @@
+/** `/openapi/v3` with one document a group-version at a URL that names its hash, and `/openapi/v2`. */
+import { ApiError } from '../errors/api-error.js';
+import { pathNotFound } from '../http/status-reply.js';
+import type { Handler, Reply, RequestContext } from '../request.js';
+import { document, hashOf, serveDocument, type Document } from './document.js';
+import { withoutTrailingSlash } from './discovery.js';
+
+/** Where the documents come from. Each is JSON, and the same bytes for the life of the process. */
+export interface OpenApiSource {
+  /** Paths below `/openapi/v3/`: `apis/kubevirt.io/v1`, `api/v1`, `version`. */
+  readonly v3Paths: readonly string[];
+  v3(path: string): Buffer;
+  v2(): Buffer;
+}
+
+interface Published {
+  readonly document: Document;
+  readonly hash: string;
+}
+
+const base = '/openapi/v3';
+const yearSeconds = 365 * 24 * 60 * 60;
+
+export class OpenApi {
+  readonly #v3 = new Map<string, Published>();
+  #index: Document | undefined;
+  #v2: Document | undefined;
+
+  constructor(
+    private readonly source: OpenApiSource,
+    private readonly now: () => number,
+  ) {}
+
+  /** Makes every document, so that no request has to wait for one. */
+  prepare(): void {
+    this.#indexDocument();
+    this.#v2Document();
+  }
+
+  readonly handle: Handler = (context) => Promise.resolve(this.#answer(context));
+
+  #answer(context: RequestContext): Reply {
+    const path = withoutTrailingSlash(context.info.path);
+    if (path === '/openapi/v2') {
+      requireJson(context);
+      return serveDocument(context, this.#v2Document());
+    }
+    if (path === base) return serveDocument(context, this.#indexDocument());
+    const name = path.slice(base.length + 1);
+    if (!path.startsWith(`${base}/`) || !this.source.v3Paths.includes(name)) return pathNotFound();
+    requireJson(context);
+    return this.#groupVersion(context, name);
+  }
+
+  #groupVersion(context: RequestContext, name: string): Reply {
+    const published = this.#published(name);
+    const asked = context.query.get('hash');
+    if (asked === null) return serveDocument(context, published.document);
+    if (asked !== published.hash) {
+      return {
+        kind: 'bytes',
+        status: 301,
+        contentType: 'text/plain; charset=utf-8',
+        chunks: [],
+        headers: { Location: hashedUrl(name, published.hash) },
+      };
+    }
+    return serveDocument(context, published.document, {
+      'Cache-Control': 'public, immutable',
+      Expires: new Date(this.now() + yearSeconds * 1000).toUTCString(),
+    });
+  }
+
+  #published(name: string): Published {
+    let published = this.#v3.get(name);
+    if (published === undefined) {
+      const bytes = this.source.v3(name);
+      published = { document: document(bytes, 'application/json'), hash: hashOf(bytes) };
+      this.#v3.set(name, published);
+    }
+    return published;
+  }
+
+  #indexDocument(): Document {
+    if (this.#index === undefined) {
+      const paths = Object.fromEntries(
+        this.source.v3Paths.map((name) => [
+          name,
+          { serverRelativeURL: hashedUrl(name, this.#published(name).hash) },
+        ]),
+      );
+      // kube-apiserver labels the index so, and clients read it as JSON all the same.
+      this.#index = document(Buffer.from(JSON.stringify({ paths })), 'text/plain; charset=utf-8');
+    }
+    return this.#index;
+  }
+
+  #v2Document(): Document {
+    this.#v2 ??= document(this.source.v2(), 'application/json');
+    return this.#v2;
+  }
+}
+
+function hashedUrl(name: string, hash: string): string {
+  return `${base}/${name}?hash=${hash}`;
+}
+
+/** Only JSON is published: whoever insists on protobuf is told so, and falls back. */
+function requireJson(context: RequestContext): void {
+  const { accept } = context.headers;
+  if (accept === undefined || /(?:application\/json|application\/\*|\*\/\*)/.test(accept)) return;
+  throw new ApiError('NotAcceptable', 'only the following media types are accepted: application/json');
+}

@@ -1,0 +1,73 @@
+/** One request and its answer, with what the parts of the chain learn about it on the way. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { randomUUID } from 'node:crypto';
+import type { RequestInfo, UserInfo } from '../request.js';
+import { RequestScope } from './request-scope.js';
+import { parseTraceparent, type TraceContext } from './trace-context.js';
+
+/** The connection of a request that asks to leave HTTP: everything after its head. */
+export interface UpgradeSocket {
+  readonly socket: Socket;
+  readonly head: Buffer;
+}
+
+const maxAuditIdLength = 64;
+
+export class Exchange {
+  readonly scope = new RequestScope();
+  /** Names the request in audit, logs and the `Audit-Id` header; the client may choose it. */
+  readonly auditId: string;
+  readonly trace: TraceContext | undefined;
+  /** Milliseconds since the epoch. */
+  readonly receivedAt = Date.now();
+  readonly #startedAt = performance.now();
+
+  query: URLSearchParams = new URLSearchParams();
+  info: RequestInfo | undefined;
+  /** Who sent the request. */
+  user: UserInfo | undefined;
+  /** As whom it acts, if not as itself. */
+  impersonated: UserInfo | undefined;
+  body: Buffer = emptyBody;
+  /** What authorization said, for the audit log. */
+  decision: { readonly allowed: boolean; readonly reason: string } | undefined;
+  readonly warnings: string[] = [];
+  /** Bytes of the answer's body; of a stream, so far. */
+  bytesWritten = 0;
+  /** The answer's body, kept only if the audit log wants it. */
+  keepResponse = false;
+  responseChunks: readonly Buffer[] = [];
+  /** The connection has left HTTP, and the answer was 101. */
+  switched = false;
+  /** A fault of ours, for the log. */
+  failure: unknown;
+
+  constructor(
+    readonly request: IncomingMessage,
+    readonly response: ServerResponse,
+    readonly upgrade: UpgradeSocket | undefined,
+  ) {
+    const given = request.headers['audit-id'];
+    this.auditId =
+      typeof given === 'string' && /^[\x21-\x7e]+$/.test(given) && given.length <= maxAuditIdLength
+        ? given
+        : randomUUID();
+    this.trace = parseTraceparent(request.headers.traceparent);
+  }
+
+  /** Milliseconds since the request came. */
+  get elapsedMs(): number {
+    return performance.now() - this.#startedAt;
+  }
+
+  get actor(): UserInfo | undefined {
+    return this.impersonated ?? this.user;
+  }
+
+  warn(text: string): void {
+    if (!this.warnings.includes(text)) this.warnings.push(text);
+  }
+}
+
+export const emptyBody: Buffer = Buffer.alloc(0);

@@ -1,0 +1,142 @@
+/** Replies onto the wire, with back pressure. */
+import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { constants, createGzip } from 'node:zlib';
+import type { Reply } from '../request.js';
+import type { Exchange } from './exchange.js';
+
+/** As kube-apiserver: smaller answers cost more to compress than to send. */
+const gzipThresholdBytes = 128 * 1024;
+/** Chunks are merged up to about this size: one TLS record write instead of hundreds, without copying a whole list. */
+const batchBytes = 256 * 1024;
+
+type BytesReply = Extract<Reply, { kind: 'bytes' }>;
+type StreamReply = Extract<Reply, { kind: 'stream' }>;
+
+/** Resolves when everything was handed to the connection, or the client has gone. */
+export function writeReply(exchange: Exchange, reply: Reply): Promise<void> {
+  if (exchange.response.destroyed) return Promise.resolve();
+  return reply.kind === 'bytes' ? writeBytes(exchange, reply) : writeStream(exchange, reply);
+}
+
+function headers(exchange: Exchange, contentType: string, more?: Readonly<Record<string, string>>): string[] {
+  const list = ['Audit-Id', exchange.auditId, 'Content-Type', contentType];
+  if (more?.['Cache-Control'] === undefined) list.push('Cache-Control', 'no-cache, private');
+  for (const name in more) list.push(name, more[name] ?? '');
+  for (const text of exchange.warnings) list.push('Warning', warningHeader(text));
+  return list;
+}
+
+/** `299 - "text"` (RFC 7234), with everything a header can not hold replaced. */
+export function warningHeader(text: string): string {
+  // eslint-disable-next-line no-control-regex -- control characters are what must not pass
+  const printable = text.replace(/[\u0000-\u001f\u007f]+/g, ' ');
+  const quoted = printable.replace(/(["\\])/g, '\\$1');
+  return `299 - "${Buffer.from(quoted, 'utf8').toString('latin1')}"`;
+}
+
+async function writeBytes(exchange: Exchange, reply: BytesReply): Promise<void> {
+  const { response } = exchange;
+  const { chunks } = reply;
+  let length = 0;
+  for (const chunk of chunks) length += chunk.length;
+  exchange.bytesWritten = length;
+  if (exchange.keepResponse) exchange.responseChunks = chunks;
+  const list = headers(exchange, reply.contentType, reply.headers);
+  if (length > gzipThresholdBytes && acceptsGzip(exchange.request.headers['accept-encoding'])) {
+    await writeCompressed(response, reply, list);
+    return;
+  }
+  // 304 and 204 have no body, and say nothing of its length.
+  if (reply.status !== 304 && reply.status !== 204) list.push('Content-Length', String(length));
+  response.writeHead(reply.status, list);
+  if (chunks.length <= 1) response.end(chunks[0]);
+  else await writeBatches(response, chunks);
+}
+
+async function writeBatches(response: ServerResponse, chunks: readonly Buffer[]): Promise<void> {
+  for (const batch of batches(chunks)) {
+    if (!response.write(batch)) await drained(response);
+    if (response.destroyed) return;
+  }
+  response.end();
+}
+
+/** Few large buffers for many small ones; large ones pass as they are. */
+export function* batches(chunks: readonly Buffer[]): Generator<Buffer> {
+  let pending: Buffer[] = [];
+  let size = 0;
+  for (const chunk of chunks) {
+    if (size + chunk.length > batchBytes && pending.length > 0) {
+      yield merge(pending, size);
+      pending = [];
+      size = 0;
+    }
+    pending.push(chunk);
+    size += chunk.length;
+  }
+  if (pending.length > 0) yield merge(pending, size);
+}
+
+function merge(chunks: readonly Buffer[], size: number): Buffer {
+  const [only] = chunks;
+  return chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, size);
+}
+
+async function writeCompressed(response: ServerResponse, reply: BytesReply, list: string[]): Promise<void> {
+  list.push('Content-Encoding', 'gzip', 'Vary', 'Accept-Encoding');
+  response.writeHead(reply.status, list);
+  const gzip = createGzip({ level: constants.Z_BEST_SPEED });
+  await pipeline(Readable.from(batches(reply.chunks), { objectMode: false }), gzip, response).catch(
+    (error: unknown) => {
+      // A client that leaves in the middle is no fault of the answer.
+      if (!response.destroyed) throw error;
+    },
+  );
+}
+
+async function writeStream(exchange: Exchange, reply: StreamReply): Promise<void> {
+  const { response } = exchange;
+  response.writeHead(200, headers(exchange, reply.contentType));
+  response.flushHeaders();
+  try {
+    for await (const chunks of reply.chunks) {
+      if (response.destroyed) return;
+      const batch = merge(chunks, totalLength(chunks));
+      exchange.bytesWritten += batch.length;
+      if (batch.length > 0 && !response.write(batch)) await drained(response);
+    }
+  } catch (error) {
+    // A source that ends with the reason it was given has ended as it should.
+    if (error !== exchange.scope.reason) throw error;
+  }
+  response.end();
+}
+
+function totalLength(chunks: readonly Buffer[]): number {
+  return chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+}
+
+/** Until the connection takes more, or is gone. */
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      response.off('drain', done);
+      response.off('close', done);
+      resolve();
+    };
+    response.on('drain', done);
+    response.on('close', done);
+    if (response.destroyed) done();
+  });
+}
+
+export function acceptsGzip(header: string | string[] | undefined): boolean {
+  if (header === undefined) return false;
+  const text = Array.isArray(header) ? header.join(',') : header;
+  return text.split(',').some((part) => {
+    const [coding = '', ...parameters] = part.trim().toLowerCase().split(';');
+    return coding.trim() === 'gzip' && !parameters.some((parameter) => /^\s*q=0(\.0*)?\s*$/.test(parameter));
+  });
+}

@@ -1,0 +1,47 @@
+/** Everything outside resources: documents, health, metrics. */
+import type { Discovery } from '../discovery/discovery.js';
+import type { OpenApi } from '../discovery/openapi.js';
+import { jsonReply } from '../http/status-reply.js';
+import type { HealthEndpoints } from '../health/health.js';
+import type { ServerMetrics } from '../metrics/metrics.js';
+import type { Handler } from '../request.js';
+import type { PathRoute } from './router.js';
+
+export interface PathParts {
+  readonly discovery: Discovery;
+  readonly openApi: OpenApi;
+  readonly health: HealthEndpoints;
+  readonly metrics: ServerMetrics;
+  readonly version: Handler;
+}
+
+export function pathRoutes({
+  discovery,
+  openApi,
+  health,
+  metrics,
+  version,
+}: PathParts): readonly PathRoute[] {
+  const routes: PathRoute[] = [
+    ...discovery.paths.map((path) => ({ path, handle: discovery.handle })),
+    { path: '/openapi/v2', handle: openApi.handle },
+    { path: '/openapi/v3', handle: openApi.handle },
+    { path: '/version', handle: version },
+    { path: '/metrics', handle: () => serveMetrics(metrics) },
+    ...(['healthz', 'livez', 'readyz'] as const).map((endpoint) => ({
+      path: `/${endpoint}`,
+      handle: (context: Parameters<Handler>[0]) => health.handle(endpoint, context),
+    })),
+  ];
+  const paths = routes.map(({ path }) => path).sort();
+  return [...routes, { path: '/', handle: () => Promise.resolve(jsonReply({ paths })) }];
+}
+
+async function serveMetrics(metrics: ServerMetrics): ReturnType<Handler> {
+  return {
+    kind: 'bytes',
+    status: 200,
+    contentType: metrics.registry.contentType,
+    chunks: [Buffer.from(await metrics.registry.metrics())],
+  };
+}

@@ -1,0 +1,210 @@
+/** The way of every request: info → who → as whom → capacity → may → body → answer. Upgrades take the same way. */
+import type { AuditRecorder } from '../audit/recorder.js';
+import { AuthenticatorChain, unauthorized } from '../authn/authenticator.js';
+import { credentialsOf } from '../authn/credentials.js';
+import { impersonate, requestedUser } from '../authn/impersonation.js';
+import { mastersGroup } from '../authz/always-allow.js';
+import { attributesOf } from '../authz/authorizer.js';
+import { forbidden } from '../authz/forbidden.js';
+import { ApiError, badRequest } from '../errors/api-error.js';
+import { toApiError } from '../errors/status.js';
+import { InFlightLimiter, type RequestKind } from '../flowcontrol/in-flight.js';
+import type { Exchange } from '../http/exchange.js';
+import { maxBodyBytes, readBody } from '../http/read-body.js';
+import { ClientGone, parseDurationMs, ServerStopping } from '../http/request-scope.js';
+import { statusReply } from '../http/status-reply.js';
+import { switchProtocols } from '../http/upgrade.js';
+import { writeReply } from '../http/write-reply.js';
+import type { ServerMetrics } from '../metrics/metrics.js';
+import { isLongRunning, parseRequestInfo } from '../request-info.js';
+import type { RequestInfo, UserInfo } from '../request.js';
+import type { Connection } from '../subresources/interface.js';
+import type { CompletedConfig } from './config.js';
+import { ServerRequestContext } from './context.js';
+import { RequestLog } from './request-log.js';
+import type { Router } from './router.js';
+
+export class Pipeline {
+  readonly #authenticators: AuthenticatorChain;
+  readonly #limiter: InFlightLimiter;
+  readonly #log: RequestLog;
+  /** Watches and streams, which end when the server stops. */
+  readonly #longRunning = new Set<Exchange>();
+  #stopping = false;
+
+  constructor(
+    private readonly config: CompletedConfig,
+    private readonly router: Router,
+    private readonly metrics: ServerMetrics,
+    private readonly audit: AuditRecorder | undefined,
+  ) {
+    this.#authenticators = new AuthenticatorChain(config.authenticators);
+    this.#limiter = new InFlightLimiter(config.limits, (kind, current) => metrics.inFlight(kind, current));
+    this.#log = new RequestLog(config.logger);
+  }
+
+  /** Ends watches and streams, and from now on closes each connection behind its answer. */
+  stopLongRunning(): void {
+    this.#stopping = true;
+    for (const exchange of this.#longRunning) exchange.scope.abort(new ServerStopping());
+  }
+
+  /** Resolves when the answer is written or the client has gone. Never rejects. */
+  async serve(exchange: Exchange): Promise<void> {
+    exchange.response.once('close', () => this.#closed(exchange));
+    if (this.#stopping) exchange.response.shouldKeepAlive = false;
+    try {
+      await this.#answer(exchange);
+    } catch (error) {
+      await this.#refuse(exchange, error);
+    }
+  }
+
+  async #answer(exchange: Exchange): Promise<void> {
+    const info = parseTarget(exchange);
+    const sender = await this.#authenticate(exchange);
+    this.#admit(exchange, info, sender);
+    const user = await this.#actor(exchange, sender);
+    this.audit?.received(exchange);
+    await this.#authorize(exchange, info, user);
+    exchange.body = await exchange.scope.race(readBody(exchange.request, maxBodyBytes));
+    const context = new ServerRequestContext(exchange, info, user);
+    const upgrading = exchange.upgrade === undefined ? undefined : exchange.request;
+    const outcome = await exchange.scope.race(this.router.dispatch(context, upgrading));
+    exchange.scope.clearDeadline();
+    if (outcome.kind === 'connection') {
+      await this.#connect(exchange, outcome.connection);
+      return;
+    }
+    if (outcome.reply.kind === 'stream') this.audit?.responseStarted(exchange, 200);
+    await writeReply(exchange, outcome.reply);
+  }
+
+  async #authenticate(exchange: Exchange): Promise<UserInfo> {
+    const signal = (): AbortSignal => exchange.scope.signal;
+    const answer = this.#authenticators.authenticate(credentialsOf(exchange.request), signal);
+    const found = answer instanceof Promise ? await exchange.scope.race(answer) : answer;
+    if (found === undefined) throw unauthorized();
+    exchange.user = found.user;
+    return found.user;
+  }
+
+  async #actor(exchange: Exchange, sender: UserInfo): Promise<UserInfo> {
+    const requested = requestedUser(credentialsOf(exchange.request));
+    if (requested === undefined) return sender;
+    const signal = (): AbortSignal => exchange.scope.signal;
+    exchange.impersonated = await impersonate(sender, requested, this.config.authorizer, signal);
+    return exchange.impersonated;
+  }
+
+  /** Takes its share of the server's capacity; gives it back when the answer is over. */
+  #admit(exchange: Exchange, info: RequestInfo, user: UserInfo): void {
+    if (isLongRunning(info)) {
+      this.#longRunning.add(exchange);
+      if (this.router.knows(info)) {
+        exchange.response.once('close', this.metrics.longRunningStarted(info));
+      }
+      if (this.#stopping) throw new ServerStopping();
+      return;
+    }
+    exchange.scope.setDeadline(this.#timeoutMs(exchange));
+    // Discovery and health are served from memory and must never wait behind other work.
+    if (!info.isResource) return;
+    const kind: RequestKind = readVerbs.has(info.verb) ? 'readOnly' : 'mutating';
+    try {
+      exchange.response.once('close', this.#limiter.acquire(kind, user.groups.includes(mastersGroup)));
+    } catch (error) {
+      this.metrics.rejected(kind);
+      throw error;
+    }
+  }
+
+  #timeoutMs(exchange: Exchange): number {
+    const asked = exchange.query.get('timeout');
+    if (asked === null || asked === '') return this.config.requestTimeoutMs;
+    const milliseconds = parseDurationMs(asked);
+    if (milliseconds === undefined) {
+      throw badRequest(`invalid timeout "${asked.slice(0, 40)}": a duration like 30s is needed`);
+    }
+    return milliseconds === 0
+      ? this.config.requestTimeoutMs
+      : Math.min(milliseconds, this.config.requestTimeoutMs);
+  }
+
+  async #authorize(exchange: Exchange, info: RequestInfo, user: UserInfo): Promise<void> {
+    const attributes = attributesOf(user, info);
+    const answer = this.config.authorizer.authorize(attributes, () => exchange.scope.signal);
+    const decision = answer instanceof Promise ? await exchange.scope.race(answer) : answer;
+    exchange.decision = { allowed: decision.effect === 'allow', reason: decision.reason };
+    if (decision.effect !== 'allow') throw forbidden(attributes, decision.reason);
+  }
+
+  async #connect(exchange: Exchange, connection: Connection): Promise<void> {
+    const { upgrade, scope } = exchange;
+    if (upgrade === undefined || scope.reason !== undefined || upgrade.socket.destroyed) {
+      connection.abandon();
+      return;
+    }
+    this.audit?.responseStarted(exchange, 101);
+    await switchProtocols(exchange, upgrade, connection);
+  }
+
+  async #refuse(exchange: Exchange, error: unknown): Promise<void> {
+    if (error instanceof ClientGone || exchange.response.destroyed) return;
+    const { info } = exchange;
+    const refusal =
+      error instanceof ServerStopping
+        ? unavailable(error)
+        : toApiError(error, info?.isResource === true ? info : undefined);
+    if (refusal.code >= 500) exchange.failure = error;
+    if (refusal.reason === 'Timeout') this.metrics.timedOut();
+    if (exchange.response.headersSent) {
+      // Half an answer can not be taken back: a broken connection tells the client that it is not whole.
+      exchange.response.destroy();
+      return;
+    }
+    await writeReply(exchange, statusReply(refusal)).catch((cause: unknown) => {
+      exchange.failure = cause;
+      exchange.response.destroy();
+    });
+  }
+
+  #closed(exchange: Exchange): void {
+    this.#longRunning.delete(exchange);
+    exchange.scope.clearDeadline();
+    const { response, info } = exchange;
+    const complete = response.writableFinished || exchange.switched;
+    if (!complete) exchange.scope.abort(new ClientGone());
+    const code = exchange.switched ? 101 : response.statusCode;
+    if (info !== undefined && this.router.knows(info)) {
+      if (!complete) this.metrics.clientLeft(info);
+      this.metrics.answered(info, {
+        code,
+        dryRun: exchange.query.has('dryRun'),
+        seconds: isLongRunning(info) ? undefined : exchange.elapsedMs / 1000,
+        bytes: exchange.bytesWritten,
+      });
+    }
+    this.audit?.completed(exchange, code);
+    this.#log.answered(exchange, code, complete);
+  }
+}
+
+const readVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
+
+function unavailable(error: Error): ApiError {
+  return new ApiError('ServiceUnavailable', error.message, { retryAfterSeconds: 1 });
+}
+
+/** The request line: usually a path, but `http://host/path` is allowed too. */
+function parseTarget(exchange: Exchange): RequestInfo {
+  const { method = 'GET', url = '/' } = exchange.request;
+  const target = /^https?:\/\/[^/?]*/i.exec(url);
+  const local = target === null ? url : url.slice(target[0].length) || '/';
+  const mark = local.indexOf('?');
+  const path = mark < 0 ? local : local.slice(0, mark);
+  if (!path.startsWith('/')) throw badRequest('the request target is not a path');
+  if (mark >= 0) exchange.query = new URLSearchParams(local.slice(mark + 1));
+  exchange.info = parseRequestInfo(method, path, exchange.query);
+  return exchange.info;
+}
