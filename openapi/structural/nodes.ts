@@ -11,6 +11,7 @@ export type StructuralNode = ScalarNode | ObjectNode | MapNode | ListNode | AnyN
 export interface ScalarNode {
   readonly kind: 'scalar';
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'quantity' | 'int-or-string';
+  readonly rules?: Rules;
 }
 
 /** An object with named members. */
@@ -21,6 +22,7 @@ export interface ObjectNode {
   readonly preserveUnknown: boolean;
   /** One field to server-side apply, rather than one a member. */
   readonly atomic: boolean;
+  readonly rules?: Rules;
 }
 
 /** An object whose keys are data: labels, resource lists. */
@@ -37,12 +39,16 @@ export interface ListNode {
   readonly listType: 'atomic' | 'set' | 'map';
   /** For `map`, the members of the items that identify them. */
   readonly keys: readonly string[];
+  /** Whether equal items are a fault. Core kinds leave that to the rules of the kind. */
+  readonly unique: boolean;
 }
 
 /** Anything that JSON can say; nothing below is known. */
 export interface AnyNode {
   readonly kind: 'any';
 }
+
+export type Rules = NonNullable<Schema['x-kubernetes-validations']>;
 
 export interface Member {
   readonly node: StructuralNode;
@@ -125,7 +131,7 @@ class Compiler {
       case 'integer':
       case 'number':
       case 'boolean':
-        return { kind: 'scalar', type: schema.type };
+        return { kind: 'scalar', type: schema.type, ...rulesOf(schema) };
       case 'array':
         return this.list(schema, native, enter);
       case 'object':
@@ -137,11 +143,13 @@ class Compiler {
 
   private list(schema: Schema, native: boolean, enter: (node: StructuralNode) => unknown): ListNode {
     if (schema.items === undefined) throw new Error('a list without items in the definitions');
+    const listType = schema['x-kubernetes-list-type'] ?? 'atomic';
     const node: Mutable<ListNode> = {
       kind: 'list',
       item: placeholder,
-      listType: schema['x-kubernetes-list-type'] ?? 'atomic',
+      listType,
       keys: schema['x-kubernetes-list-map-keys'] ?? [],
+      unique: listType !== 'atomic' && !native,
     };
     enter(node);
     node.item = this.member(schema.items, native);
@@ -158,12 +166,17 @@ class Compiler {
       return node;
     }
     const members = new Map<string, Member>();
-    const node: ObjectNode = { kind: 'object', members, preserveUnknown, atomic };
+    const node: ObjectNode = { kind: 'object', members, preserveUnknown, atomic, ...rulesOf(schema) };
     enter(node);
     for (const [key, member] of Object.entries(schema.properties ?? {}))
       members.set(key, this.member(member, native));
     return node;
   }
+}
+
+function rulesOf(schema: Schema): { rules?: Rules } {
+  const rules = schema['x-kubernetes-validations'];
+  return rules === undefined ? {} : { rules };
 }
 
 const placeholder: Member = { node: anyNode, nullable: false, default: undefined, dropsNull: false };
