@@ -121,13 +121,14 @@ test('notifications arrive in order, also when split or joined anywhere', async 
   });
   const client = await connect(t, path);
   const seen: DomainStatus[] = [];
-  const complete = new Promise<void>((resolve) => {
+  const complete = new Promise<void>((resolve, reject) => {
     client
       .subscribe((status) => {
         seen.push(status);
         if (status.sequence === 3) resolve();
       })
-      .then((status) => assert.equal(status.sequence, 1), assert.fail);
+      .then((status) => assert.equal(status.sequence, 1))
+      .catch(reject);
   });
   await complete;
   assert.deepEqual(

@@ -68,7 +68,10 @@ function connected(address: string, path: string, signal?: AbortSignal): Promise
       settle();
       resolve(socket);
     };
-    if (signal?.aborted === true) return abort();
+    if (signal?.aborted === true) {
+      abort();
+      return;
+    }
     signal?.addEventListener('abort', abort, { once: true });
     socket.once('error', fail).once('connect', succeed);
   });
@@ -165,7 +168,7 @@ export class LauncherClient {
     params: Params<M>,
     signal?: AbortSignal,
   ): Promise<Result<M>> {
-    return this.request(method, params, signal) as Promise<Result<M>>;
+    return this.request(method, params, signal);
   }
 
   /** `onStatus` gets every later status, in order. */
@@ -241,7 +244,7 @@ export class LauncherClient {
 
   private end(error: Error): void {
     this.ended = true;
-    for (const { reject } of [...this.pending.values()]) reject(error);
+    for (const call of [...this.pending.values()]) call.reject(error);
   }
 }
 
@@ -300,7 +303,10 @@ function readFirstLine(socket: Socket, signal: AbortSignal): Promise<string> {
       if (end + 1 < received.length) socket.unshift(received.subarray(end + 1));
       resolve(received.subarray(0, end).toString('utf8'));
     };
-    if (signal.aborted) return abort();
+    if (signal.aborted) {
+      abort();
+      return;
+    }
     signal.addEventListener('abort', abort, { once: true });
     socket.on('data', read).once('error', fail).once('close', fail);
   });

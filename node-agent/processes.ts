@@ -71,6 +71,16 @@ export async function workingDirectory(pid: number): Promise<string | undefined>
   }
 }
 
+/** Arguments of a process; none if it is gone or not ours. */
+export async function commandLine(pid: number): Promise<string[]> {
+  try {
+    return (await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0');
+  } catch (error) {
+    if (isGone(error) || errorCode(error) === 'EACCES') return [];
+    throw error;
+  }
+}
+
 /** Processes whose working directory is `directory` (a real path). */
 export async function processesIn(directory: string): Promise<ProcessInfo[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);

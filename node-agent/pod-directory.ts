@@ -1,0 +1,165 @@
+/** Where a launcher pod keeps its files on the node: `<data>/pods/<pod uid>/`, in the shape of `podLayout`. */
+import { mkdir, readdir, readFile, realpath, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { finalStates, podLayout, type DomainStatus } from '../openapi/launcher/protocol.js';
+import { isNotExist, readTextIfPresent, writeFileAtomic } from './files.js';
+import {
+  commandLine,
+  isAlive,
+  processesIn,
+  sendSignal,
+  type ProcessIdentity,
+  type ProcessInfo,
+} from './processes.js';
+
+/** Written by the pod runtime beside what `podLayout` names. */
+const launcherPidFile = 'launcher.json';
+
+/** UIDs become directory names. */
+const uidPattern = /^[A-Za-z0-9][A-Za-z0-9.-]{0,252}$/;
+
+export class PodDirectory {
+  readonly path: string;
+
+  constructor(root: string, uid: string) {
+    if (!uidPattern.test(uid)) throw new Error(`"${uid}" is not a UID`);
+    this.path = join(root, uid);
+  }
+
+  get controlSocket(): string {
+    return join(this.path, podLayout.controlSocket);
+  }
+
+  get log(): string {
+    return join(this.path, podLayout.log);
+  }
+
+  volume(name: string): string {
+    return join(this.path, podLayout.volumes, name);
+  }
+
+  get kernelBoot(): string {
+    return join(this.path, podLayout.kernelBoot);
+  }
+
+  async create(): Promise<void> {
+    await mkdir(join(this.path, podLayout.volumes), { recursive: true, mode: 0o700 });
+  }
+
+  /** Removes everything; links to volumes elsewhere are removed, never followed. */
+  async remove(): Promise<void> {
+    await rm(this.path, { recursive: true, force: true });
+  }
+
+  async removeVolumes(): Promise<void> {
+    await rm(join(this.path, podLayout.volumes), { recursive: true, force: true });
+  }
+
+  async removeVolumeEntries(names: readonly string[]): Promise<void> {
+    for (const name of names) await rm(this.volume(name), { recursive: true, force: true });
+  }
+
+  async recordLauncher(identity: ProcessIdentity): Promise<void> {
+    const { pid, startTime, bootId } = identity;
+    await writeFileAtomic(join(this.path, launcherPidFile), JSON.stringify({ pid, startTime, bootId }));
+  }
+
+  /** The launcher that was started here, running or not. */
+  async recordedLauncher(): Promise<ProcessIdentity | undefined> {
+    const text = await readTextIfPresent(join(this.path, launcherPidFile));
+    // Written whole by `recordLauncher` only.
+    return text === undefined ? undefined : (JSON.parse(text) as ProcessIdentity);
+  }
+
+  /** The last status that the launcher left; undefined if none, or none that can be read. */
+  async lastStatus(): Promise<DomainStatus | undefined> {
+    const text = await readTextIfPresent(join(this.path, podLayout.status));
+    if (text === undefined) return undefined;
+    try {
+      return JSON.parse(text) as DomainStatus;
+    } catch {
+      // A launcher writes it atomically; a damaged file says no more than a missing one.
+      return undefined;
+    }
+  }
+
+  async finalStatus(): Promise<DomainStatus | undefined> {
+    const status = await this.lastStatus();
+    return status !== undefined && finalStates.includes(status.state) ? status : undefined;
+  }
+
+  /**
+   * Running processes that belong to the pod: those that work in its directory and are in the launcher's session, or are
+   * QEMU, or name the directory in their arguments (a launcher that was started but not recorded any more). A person's
+   * shell that happens to stand there is left alone.
+   */
+  async processes(): Promise<ProcessInfo[]> {
+    let directory: string;
+    try {
+      directory = await realpath(this.path);
+    } catch (error) {
+      if (isNotExist(error)) return [];
+      throw error;
+    }
+    const launcher = await this.recordedLauncher();
+    const qemu = await this.qemuPid();
+    const belongs = await Promise.all(
+      (await processesIn(directory)).map(async (found) => {
+        const { pid, session, command } = found;
+        if (pid === process.pid) return undefined;
+        if (session === launcher?.pid || pid === qemu || command.startsWith('qemu-')) return found;
+        return (await commandLine(pid)).includes(this.path) ? found : undefined;
+      }),
+    );
+    return belongs.filter((found) => found !== undefined);
+  }
+
+  private async qemuPid(): Promise<number | undefined> {
+    try {
+      return Number((await readFile(join(this.path, podLayout.qemuPidFile), 'utf8')).trim());
+    } catch (error) {
+      if (isNotExist(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** Kills whatever of the pod still runs. Resolves with the number of processes that were killed. */
+  async killProcesses(): Promise<number> {
+    let killed = 0;
+    // Again until none is found: a dying launcher may just have started QEMU.
+    for (let round = 0; round < 5; round++) {
+      const processes = await this.processes();
+      if (processes.length === 0) break;
+      for (const identity of processes) if (await sendSignal(identity, 'SIGKILL')) killed++;
+    }
+    return killed;
+  }
+
+  async isLauncherAlive(): Promise<boolean> {
+    const launcher = await this.recordedLauncher();
+    return launcher !== undefined && (await isAlive(launcher));
+  }
+}
+
+/** All pods of one node. */
+export class PodDirectories {
+  constructor(readonly root: string) {}
+
+  of(uid: string): PodDirectory {
+    return new PodDirectory(this.root, uid);
+  }
+
+  async create(): Promise<void> {
+    await mkdir(this.root, { recursive: true, mode: 0o700 });
+  }
+
+  /** UIDs of the pods that have a directory. */
+  async list(): Promise<string[]> {
+    try {
+      return (await readdir(this.root)).filter((name) => uidPattern.test(name));
+    } catch (error) {
+      if (isNotExist(error)) return [];
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,123 @@
+/** The status of a pod, from what the runtime knows about it. */
+import type {
+  Container,
+  ContainerState,
+  ContainerStatus,
+  Pod,
+  PodCondition,
+  PodStatus,
+} from '../../openapi/generated/types/core_v1.js';
+
+export interface Waiting {
+  readonly reason: string;
+  readonly message?: string | undefined;
+}
+
+export interface Ended {
+  readonly succeeded: boolean;
+  readonly exitCode: number;
+  /** CamelCase: `Completed`, `Error`, or the launcher's own word. */
+  readonly reason: string;
+  readonly message: string;
+  /** RFC 3339. */
+  readonly startedAt: string | undefined;
+  readonly finishedAt: string;
+}
+
+export type PodState =
+  /** Volumes and images are being prepared; `waiting` is by container, for those with more to say than usual. */
+  | { readonly kind: 'Preparing'; readonly waiting: ReadonlyMap<string, Waiting> }
+  | { readonly kind: 'Running'; readonly startedAt: string; readonly images: ReadonlyMap<string, string> }
+  | { readonly kind: 'Ended'; readonly ended: Ended }
+  /** Never started: this runtime does not run such pods. */
+  | { readonly kind: 'Rejected'; readonly reason: string; readonly message: string };
+
+export interface StatusContext {
+  /** RFC 3339. */
+  readonly now: string;
+  readonly startTime: string;
+  /** The launcher shares the node's network. */
+  readonly address: string;
+}
+
+function containerState(container: Container, state: PodState): ContainerState {
+  switch (state.kind) {
+    case 'Preparing': {
+      const { reason, message } = state.waiting.get(container.name) ?? { reason: 'ContainerCreating' };
+      return { waiting: { reason, ...(message === undefined ? {} : { message }) } };
+    }
+    case 'Running':
+      return { running: { startedAt: state.startedAt } };
+    case 'Ended': {
+      const { exitCode, reason, message, startedAt, finishedAt } = state.ended;
+      const times = { finishedAt, ...(startedAt === undefined ? {} : { startedAt }) };
+      // The other containers only held files.
+      if (container.name !== 'compute') return { terminated: { exitCode: 0, reason: 'Completed', ...times } };
+      return { terminated: { exitCode, reason, message, ...times } };
+    }
+    case 'Rejected':
+      return { waiting: { reason: 'ContainerCreating' } };
+  }
+}
+
+function containerStatus(container: Container, state: PodState): ContainerStatus {
+  const running = state.kind === 'Running';
+  return {
+    name: container.name,
+    image: container.image ?? '',
+    imageID: running ? (state.images.get(container.name) ?? '') : '',
+    ready: running,
+    started: running,
+    restartCount: 0,
+    state: containerState(container, state),
+  };
+}
+
+function phaseOf(state: PodState): 'Pending' | 'Running' | 'Succeeded' | 'Failed' {
+  switch (state.kind) {
+    case 'Preparing':
+      return 'Pending';
+    case 'Running':
+      return 'Running';
+    case 'Ended':
+      return state.ended.succeeded ? 'Succeeded' : 'Failed';
+    case 'Rejected':
+      return 'Failed';
+  }
+}
+
+function conditions(pod: Pod, state: PodState, now: string): PodCondition[] {
+  const ready = state.kind === 'Running';
+  const why = ready ? {} : { reason: state.kind === 'Ended' ? 'PodCompleted' : 'ContainersNotReady' };
+  const wanted: PodCondition[] = [
+    { type: 'PodScheduled', status: 'True' },
+    { type: 'Initialized', status: 'True' },
+    { type: 'ContainersReady', status: ready ? 'True' : 'False', ...why },
+    { type: 'Ready', status: ready ? 'True' : 'False', ...why },
+  ];
+  const before = pod.status?.conditions ?? [];
+  const others = before.filter(({ type }) => !wanted.some((condition) => condition.type === type));
+  const timed = wanted.map((condition) => {
+    const same = before.find(({ type, status }) => type === condition.type && status === condition.status);
+    return { ...condition, lastTransitionTime: same?.lastTransitionTime ?? now };
+  });
+  return [...timed, ...others];
+}
+
+export function podStatus(pod: Pod, state: PodState, context: StatusContext): PodStatus {
+  const ended = state.kind === 'Ended' ? state.ended : state.kind === 'Rejected' ? state : undefined;
+  const failed = ended !== undefined && phaseOf(state) === 'Failed';
+  return {
+    phase: phaseOf(state),
+    ...(failed ? { reason: ended.reason, message: ended.message } : {}),
+    startTime: pod.status?.startTime ?? context.startTime,
+    hostIP: context.address,
+    hostIPs: [{ ip: context.address }],
+    ...(state.kind === 'Running' ? { podIP: context.address, podIPs: [{ ip: context.address }] } : {}),
+    conditions: conditions(pod, state, context.now),
+    containerStatuses:
+      state.kind === 'Rejected'
+        ? []
+        : (pod.spec?.containers ?? []).map((each) => containerStatus(each, state)),
+  };
+}

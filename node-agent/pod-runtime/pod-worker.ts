@@ -1,0 +1,296 @@
+/**
+ * One pod's life on this node, from its binding to its removal:
+ *
+ *     Preparing ─► Running ─► Ended ─► (deletion asked) ─► removed
+ *
+ * Deletion may come at any point. When the agent stops, the worker just leaves; the next agent's worker finds in the pod
+ * directory how far things are.
+ */
+import type { Pod } from '../../openapi/generated/types/core_v1.js';
+import { finalStates } from '../../openapi/launcher/protocol.js';
+import { Backoff } from '../../controllers/runtime/backoff.js';
+import { sleep, timestamp } from '../../controllers/runtime/clock.js';
+import { isConflict, isNotFound } from '../../controllers/runtime/errors.js';
+import { pods } from '../../controllers/runtime/kinds.js';
+import type { PodDirectory } from '../pod-directory.js';
+import { aborted, linkSignals, type LinkedSignal } from '../signals.js';
+import { PodError } from './errors.js';
+import { LauncherProcess, type LauncherCommand, type LauncherExit } from './launcher-process.js';
+import { podStatus, type Ended, type PodState } from './pod-status.js';
+import { Preparation, type PreparationOptions } from './preparation.js';
+import { StatusWriter } from './status-writer.js';
+import { Termination } from './termination.js';
+
+export const launcherLabel = 'kubevirt.io';
+export const launcherLabelValue = 'virt-launcher';
+/** Annotation of launcher pods: the VMI's name. */
+const domainAnnotation = 'kubevirt.io/domain';
+
+export interface PodWorkerOptions extends PreparationOptions {
+  readonly launcher: LauncherCommand;
+  /** Of the node: launchers share its network. */
+  readonly address: string;
+}
+
+export class PodWorker {
+  private readonly termination: Termination;
+  private readonly status: StatusWriter;
+  private readonly startTime: string;
+  private state: PodState = { kind: 'Preparing', waiting: new Map() };
+  private launcher: LauncherProcess | undefined;
+  private readonly stopLink: LinkedSignal;
+  private readonly stopped: Promise<void>;
+
+  /** `stop` ends the worker and leaves the pod as it is. */
+  constructor(
+    private pod: Pod,
+    private readonly directory: PodDirectory,
+    private readonly options: PodWorkerOptions,
+    stop: AbortSignal,
+  ) {
+    this.stopLink = linkSignals(stop);
+    this.stopped = aborted(this.stop);
+    this.termination = new Termination(options.clock);
+    this.status = new StatusWriter(pod, { ...options, signal: this.stop });
+    this.startTime = timestamp(options.clock.now());
+    this.update(pod);
+  }
+
+  private get stop(): AbortSignal {
+    return this.stopLink.signal;
+  }
+
+  private isStopped(): boolean {
+    return this.stop.aborted;
+  }
+
+  update(pod: Pod): void {
+    this.pod = pod;
+    if (pod.metadata.deletionTimestamp === undefined) return;
+    this.termination.request((pod.metadata.deletionGracePeriodSeconds ?? 30) * 1000);
+  }
+
+  /** The API has no such pod any more: nothing is left to wait for. */
+  vanish(): void {
+    this.termination.vanish();
+  }
+
+  /** Resolves when the pod is gone from this node, or `stop` aborts. Never rejects. */
+  async run(): Promise<void> {
+    const { logger } = this.options;
+    const log = logger.child({ pod: this.pod.metadata.name, namespace: this.pod.metadata.namespace });
+    try {
+      await this.live();
+      await Promise.race([this.termination.requested, this.stopped]);
+      if (!this.isStopped()) await this.remove();
+    } catch (error) {
+      if (!this.isStopped()) log.error({ err: error }, 'a pod worker failed');
+    } finally {
+      this.launcher?.release();
+      this.termination.dispose();
+      this.stopLink.dispose();
+    }
+  }
+
+  private async live(): Promise<void> {
+    if (!isLauncherPod(this.pod)) {
+      this.reject(
+        'Unsupported',
+        `this node runs launchers of virtual machines only (label kubevirt.io=virt-launcher)`,
+      );
+      return;
+    }
+    const { signal: work } = linkSignals(this.stop, this.termination.signal);
+    try {
+      if (await this.findEnded()) return;
+      await this.start(work);
+    } catch (error) {
+      if (this.isStopped()) return;
+      if (!work.aborted) await this.fail(error);
+    }
+    if (this.launcher !== undefined && this.state.kind !== 'Ended') await this.supervise(this.launcher);
+  }
+
+  private setState(state: PodState): void {
+    this.state = state;
+    // Who deletes a pod watches its going, not its status.
+    if (this.termination.signal.aborted) return;
+    const { clock, address } = this.options;
+    this.status.set(() =>
+      podStatus(this.pod, this.state, { now: timestamp(clock.now()), startTime: this.startTime, address }),
+    );
+  }
+
+  private reject(reason: string, message: string): void {
+    if (this.pod.status?.phase === 'Failed') return;
+    this.options.recorder.event(this.pod, 'Warning', reason, message);
+    this.setState({ kind: 'Rejected', reason, message });
+  }
+
+  /** A former agent's launcher has ended while no agent ran, or its pod was ended before. */
+  private async findEnded(): Promise<boolean> {
+    const recorded = await this.directory.recordedLauncher();
+    if (recorded !== undefined && (await this.directory.isLauncherAlive())) {
+      this.launcher = LauncherProcess.adopt(this.directory, recorded, this.options.clock);
+      return false;
+    }
+    if (recorded === undefined && !isEnded(this.pod)) return false;
+    await this.directory.killProcesses();
+    await this.end({ exitCode: undefined, signal: undefined });
+    return true;
+  }
+
+  private async start(work: AbortSignal): Promise<void> {
+    const { clock, logger } = this.options;
+    const images = this.launcher === undefined ? await this.bringUp(work) : new Map<string, string>();
+    const launcher = this.launcher;
+    if (launcher === undefined) throw new Error('brought up without a launcher');
+    const client = await launcher.connect(clock, work);
+    // It has ended already: `supervise` says how.
+    if (client === undefined) return;
+    client.close();
+    logger.info({ pod: this.pod.metadata.name, pid: launcher.identity?.pid }, 'the launcher is ready');
+    if (this.pod.status?.phase !== 'Running') {
+      this.setState({ kind: 'Running', startedAt: timestamp(clock.now()), images });
+    } else {
+      const startedAt = this.pod.status.containerStatuses?.find(({ state }) => state?.running)?.state
+        ?.running;
+      this.state = { kind: 'Running', startedAt: startedAt?.startedAt ?? this.startTime, images };
+    }
+  }
+
+  private async bringUp(work: AbortSignal): Promise<ReadonlyMap<string, string>> {
+    // What an agent left that died between starting a launcher and recording it: it has no VMI yet.
+    await this.directory.killProcesses();
+    await this.directory.remove();
+    await this.directory.create();
+    const preparation = new Preparation(
+      this.pod,
+      this.directory,
+      this.options,
+      (waiting) => this.setState({ kind: 'Preparing', waiting }),
+      work,
+    );
+    // The launcher waits for its VMI anyway: it may start while the last files are put in place.
+    if (await preparation.isImmediate()) {
+      // Both must have ended before anybody acts on a failure of one: no launcher may start after that.
+      const results = await Promise.allSettled([this.spawn(), preparation.run()]);
+      for (const result of results) if (result.status === 'rejected') throw result.reason;
+    } else {
+      await preparation.run();
+      await this.spawn();
+    }
+    return preparation.images;
+  }
+
+  private async spawn(): Promise<void> {
+    const { name, namespace = '', uid, annotations } = this.pod.metadata;
+    const owner = this.pod.metadata.ownerReferences?.find(({ controller }) => controller === true);
+    this.launcher = await LauncherProcess.start(this.directory, this.options.launcher, {
+      name: annotations?.[domainAnnotation] ?? owner?.name ?? name,
+      namespace,
+      uid: owner?.uid ?? uid,
+    });
+  }
+
+  private async fail(error: unknown): Promise<void> {
+    const { logger, recorder } = this.options;
+    const known = error instanceof PodError ? error : undefined;
+    const reason = known?.reason ?? 'InternalError';
+    const message = error instanceof Error ? error.message : String(error);
+    if (known === undefined) logger.error({ err: error, pod: this.pod.metadata.name }, 'cannot start a pod');
+    recorder.event(this.pod, 'Warning', reason, message);
+    await this.directory.killProcesses();
+    await this.launcher?.exited;
+    this.setState({ kind: 'Ended', ended: { ...this.ending(1), succeeded: false, reason, message } });
+  }
+
+  /** Until the launcher has ended and nothing of it is left, or `stop`. */
+  private async supervise(launcher: LauncherProcess): Promise<void> {
+    const exited = launcher.exited;
+    await Promise.race([exited, this.termination.requested, this.stopped]);
+    if (this.isStopped()) return;
+    if (this.termination.signal.aborted) await this.terminate(launcher);
+    if (this.isStopped()) return;
+    const exit = await exited;
+    // QEMU must never outlive its launcher.
+    const killed = await this.directory.killProcesses();
+    if (killed > 0) {
+      this.options.logger.warn(
+        { pod: this.pod.metadata.name, killed },
+        'the launcher left processes; killed',
+      );
+    }
+    await this.end(exit);
+  }
+
+  private async terminate(launcher: LauncherProcess): Promise<void> {
+    const ended = launcher.exited.then(() => undefined);
+    this.options.recorder.event(this.pod, 'Normal', 'Killing', 'Stopping the launcher');
+    await launcher.signal('SIGTERM');
+    await Promise.race([ended, this.termination.expired, this.stopped]);
+    if (this.isStopped()) return;
+    await this.directory.killProcesses();
+    await launcher.signal('SIGKILL');
+    await Promise.race([ended, this.stopped]);
+  }
+
+  private ending(exitCode: number): Omit<Ended, 'succeeded' | 'reason' | 'message'> {
+    const startedAt = this.state.kind === 'Running' ? this.state.startedAt : undefined;
+    return { exitCode, startedAt, finishedAt: timestamp(this.options.clock.now()) };
+  }
+
+  private async end({ exitCode, signal }: LauncherExit): Promise<void> {
+    if (isEnded(this.pod)) return;
+    const last = await this.directory.lastStatus();
+    const final = last !== undefined && finalStates.includes(last.state) ? last : undefined;
+    if (final?.state === 'Shutoff') {
+      const { reason, message } = final;
+      this.setState({
+        kind: 'Ended',
+        ended: {
+          ...this.ending(exitCode ?? 0),
+          succeeded: true,
+          reason: 'Completed',
+          message: message || reason,
+        },
+      });
+      return;
+    }
+    const how = signal === undefined ? `with code ${exitCode ?? 'unknown'}` : `by ${signal}`;
+    const reason = final?.reason ?? 'Error';
+    const message =
+      final?.message ?? `the launcher ended ${how} without saying why; see ${this.directory.log}`;
+    this.options.recorder.event(this.pod, 'Warning', 'Failed', message);
+    // As a shell tells the end by SIGKILL.
+    const ending = this.ending(exitCode ?? (signal === undefined ? 1 : 137));
+    this.setState({ kind: 'Ended', ended: { ...ending, succeeded: false, reason, message } });
+  }
+
+  private async remove(): Promise<void> {
+    const { clock, client, logger, random } = this.options;
+    const { namespace, name, uid } = this.pod.metadata;
+    await this.directory.killProcesses();
+    await this.directory.remove();
+    const backoff = new Backoff({ minimum: 100, maximum: 10_000, random });
+    while (!this.termination.vanished && !this.isStopped()) {
+      try {
+        const preconditions = { uid };
+        await client.delete(pods, { namespace, name }, { gracePeriodSeconds: 0, preconditions }, this.stop);
+        return;
+      } catch (error) {
+        if (this.isStopped() || isNotFound(error) || isConflict(error)) return;
+        logger.warn({ err: error, pod: name, namespace }, 'cannot delete a pod that has ended; trying again');
+        await sleep(clock, backoff.next(), this.stop).catch(() => undefined);
+      }
+    }
+  }
+}
+
+function isLauncherPod({ metadata }: Pod): boolean {
+  return metadata.labels?.[launcherLabel] === launcherLabelValue;
+}
+
+function isEnded({ status }: Pod): boolean {
+  return status?.phase === 'Succeeded' || status?.phase === 'Failed';
+}

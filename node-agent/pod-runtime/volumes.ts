@@ -1,0 +1,160 @@
+/** Fills `volumes/<name>` of a pod directory from the pod's volumes. */
+import { chmod, mkdir, stat, symlink, writeFile } from 'node:fs/promises';
+import { dirname, isAbsolute, join } from 'node:path';
+import type { PersistentVolume, Pod, Volume } from '../../openapi/generated/types/core_v1.js';
+import type { Client } from '../../controllers/runtime/client.js';
+import type { Clock } from '../../controllers/runtime/clock.js';
+import { isNotFound } from '../../controllers/runtime/errors.js';
+import { SharedInformer } from '../../controllers/runtime/informer.js';
+import { persistentVolumeClaims, persistentVolumes } from '../../controllers/runtime/kinds.js';
+import type { Logger } from '../../controllers/runtime/logger.js';
+import { errorCode, isNotExist } from '../files.js';
+import type { PodDirectory } from '../pod-directory.js';
+import { PodError } from './errors.js';
+import {
+  configMapFiles,
+  downwardFiles,
+  projectedFiles,
+  secretFiles,
+  type PayloadContext,
+  type PayloadFile,
+} from './volume-payload.js';
+
+export interface VolumeContext {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly pod: Pod;
+  readonly directory: PodDirectory;
+  readonly signal: AbortSignal;
+  /** Called with a sentence while a volume waits for something. */
+  readonly waiting: (message: string) => void;
+}
+
+async function writePayload(target: string, files: readonly PayloadFile[]): Promise<void> {
+  await mkdir(target, { mode: 0o755 });
+  for (const { path, content, mode } of files) {
+    const file = join(target, path);
+    await mkdir(dirname(file), { recursive: true });
+    // The last of several sources with one path wins, as in a cluster.
+    await writeFile(file, content, { mode: 0o600 });
+    await chmod(file, mode);
+  }
+}
+
+/** Resolves with the claim's volume name once it is bound. */
+async function boundVolumeName(claim: string, context: VolumeContext): Promise<string> {
+  const { client, clock, logger, pod, signal } = context;
+  const { namespace = '' } = pod.metadata;
+  const key = { namespace, name: claim };
+  const first = await client.get(persistentVolumeClaims, key, signal).catch((error: unknown) => {
+    if (!isNotFound(error)) throw error;
+    throw new PodError('FailedMount', `claim "${claim}" does not exist in namespace "${namespace}"`);
+  });
+  if (first.status?.phase === 'Bound' && first.spec?.volumeName !== undefined) return first.spec.volumeName;
+  context.waiting(`claim "${claim}" is not bound to a volume yet`);
+  const scope = { namespace, fieldSelector: `metadata.name=${claim}` };
+  const informer = new SharedInformer({ client, clock, logger, kind: persistentVolumeClaims, scope });
+  const stop = new AbortController();
+  const bound = new Promise<string>((resolve) => {
+    const look = (): void => {
+      const { spec, status } = informer.get(key) ?? {};
+      if (status?.phase === 'Bound' && spec?.volumeName !== undefined) resolve(spec.volumeName);
+    };
+    informer.addHandler({ add: look, update: look });
+  });
+  const running = informer.run(AbortSignal.any([signal, stop.signal]));
+  try {
+    return await Promise.race([
+      bound,
+      running.then(() => {
+        signal.throwIfAborted();
+        throw new Error(`the watch of claim "${claim}" ended`);
+      }),
+    ]);
+  } finally {
+    stop.abort();
+    await running;
+  }
+}
+
+/** The directory or device of a volume on this node. */
+function localPath({ metadata, spec }: PersistentVolume): string {
+  const path = spec?.hostPath?.path ?? spec?.local?.path;
+  if (path !== undefined && isAbsolute(path)) return path;
+  throw new PodError(
+    'Unsupported',
+    `persistent volume "${metadata.name}" is not a local directory (hostPath or local)`,
+  );
+}
+
+async function linkExisting(path: string, target: string, what: string): Promise<void> {
+  try {
+    await stat(path);
+  } catch (error) {
+    if (!isNotExist(error)) throw error;
+    throw new PodError('FailedMount', `${what}: ${path} does not exist on this node`);
+  }
+  await symlink(path, target);
+}
+
+async function linkClaim(claim: string, target: string, context: VolumeContext): Promise<void> {
+  const name = await boundVolumeName(claim, context);
+  const volume = await context.client
+    .get(persistentVolumes, { name }, context.signal)
+    .catch((error: unknown) => {
+      if (!isNotFound(error)) throw error;
+      throw new PodError(
+        'FailedMount',
+        `claim "${claim}" is bound to persistent volume "${name}", which does not exist`,
+      );
+    });
+  await linkExisting(localPath(volume), target, `claim "${claim}"`);
+}
+
+async function fill(volume: Volume, context: VolumeContext): Promise<void> {
+  const { client, pod, signal } = context;
+  const target = context.directory.volume(volume.name);
+  const payload: PayloadContext = { client, pod, volume: volume.name, signal };
+  const { secret, configMap, downwardAPI, projected, emptyDir, hostPath, persistentVolumeClaim } = volume;
+  if (secret !== undefined) {
+    await writePayload(target, await secretFiles(secret, secret.defaultMode, payload));
+  } else if (configMap !== undefined) {
+    await writePayload(target, await configMapFiles(configMap, configMap.defaultMode, payload));
+  } else if (downwardAPI !== undefined) {
+    await writePayload(target, downwardFiles(downwardAPI.items ?? [], downwardAPI.defaultMode, payload));
+  } else if (projected !== undefined) {
+    await writePayload(target, await projectedFiles(projected.sources ?? [], projected.defaultMode, payload));
+  } else if (emptyDir !== undefined) {
+    await mkdir(target, { mode: 0o755 });
+  } else if (hostPath !== undefined) {
+    if (hostPath.type === 'DirectoryOrCreate') await mkdir(hostPath.path, { recursive: true, mode: 0o755 });
+    await linkExisting(hostPath.path, target, `volume "${volume.name}"`);
+  } else if (persistentVolumeClaim !== undefined) {
+    await linkClaim(persistentVolumeClaim.claimName, target, context);
+  } else {
+    const [kind = 'no source'] = Object.keys(volume).filter((key) => key !== 'name');
+    throw new PodError(
+      'Unsupported',
+      `volume "${volume.name}": volumes of type ${kind} are not supported here`,
+    );
+  }
+}
+
+/** Starts from nothing: call it only before the launcher runs. Rejects with `PodError`, or with a client's error. */
+export async function prepareVolumes(context: VolumeContext): Promise<void> {
+  const { pod, directory } = context;
+  try {
+    for (const volume of pod.spec?.volumes ?? []) {
+      if (volume.name.includes('/') || volume.name.startsWith('.')) {
+        throw new PodError('FailedMount', `"${volume.name}" is not a volume name`);
+      }
+      await fill(volume, context);
+    }
+  } catch (error) {
+    if (errorCode(error) !== 'ENOSPC') throw error;
+    throw new PodError('DiskFull', `no space left on the node's disk under ${directory.path}`, {
+      cause: error,
+    });
+  }
+}
