@@ -1,0 +1,102 @@
+/** Flags of `nativirt standalone`, named as kube-apiserver and kube-controller-manager name theirs. */
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+
+export interface StandaloneOptions {
+  readonly dataDirectory: string;
+  readonly bindAddress: string;
+  /** 0: any free port. */
+  readonly securePort: number;
+  readonly tokenAuthFile: string | undefined;
+  readonly auditPolicyFile: string | undefined;
+  readonly auditLogPath: string | undefined;
+  /** kube-controller-manager's list: `*`, names, `-name`. Empty: the API server alone. */
+  readonly controllers: readonly string[];
+  /** How many nodes this machine pretends to be. */
+  readonly nodes: number;
+  /** QEMU to run; found on PATH if absent. */
+  readonly qemu: string | undefined;
+  readonly logLevel: string;
+}
+
+/** A flag that can not be, in one line. */
+export class FlagError extends Error {
+  override readonly name = 'FlagError';
+}
+
+export const standaloneUsage = `Usage: nativirt standalone [FLAGS]
+
+Runs the API server, the controllers and a node agent in the foreground, for this machine.
+
+  --data-dir DIR            objects, certificates, disks and logs (default: ~/.local/share/nativirt)
+  --bind-address ADDRESS    where the API server listens (default: 127.0.0.1)
+  --secure-port PORT        its port; 0 takes any free one (default: 7443)
+  --token-auth-file FILE    static bearer tokens: token,user,uid,"group1,group2" a line
+  --audit-policy-file FILE  which requests to log (audit.k8s.io/v1 Policy)
+  --audit-log-path FILE     where to log them; - is standard output
+  --controllers LIST        what runs beside the API server: * for all, names, -name to leave one out;
+                            empty for the API server alone (default: *)
+  --nodes N                 simulate N nodes on this machine (default: 1)
+  --qemu PATH               the QEMU to run (default: qemu-system-x86_64 on PATH)
+  --log-level LEVEL         trace, debug, info, warn, error (default: info)
+  --help                    this text
+
+DIR/admin.kubeconfig is for kubectl. SIGTERM and SIGINT stop it; virtual machines go on and are adopted at the next start.
+`;
+
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'];
+
+/** Undefined if the user asked for help. Throws `FlagError`. */
+export function parseStandaloneOptions(argv: readonly string[]): StandaloneOptions | undefined {
+  const { values } = parse(argv);
+  if (values.help === true) return undefined;
+  const level = values['log-level'] ?? 'info';
+  if (!logLevels.includes(level))
+    throw new FlagError(`--log-level ${level}: must be one of ${logLevels.join(', ')}`);
+  return {
+    dataDirectory: path.resolve(values['data-dir'] ?? path.join(homedir(), '.local', 'share', 'nativirt')),
+    bindAddress: values['bind-address'] ?? '127.0.0.1',
+    securePort: integer('--secure-port', values['secure-port'] ?? '7443', 0, 65_535),
+    tokenAuthFile: values['token-auth-file'],
+    auditPolicyFile: values['audit-policy-file'],
+    auditLogPath: values['audit-log-path'],
+    controllers: (values.controllers ?? '*')
+      .split(',')
+      .map((name) => name.trim())
+      .filter((name) => name !== ''),
+    nodes: integer('--nodes', values.nodes ?? '1', 1, 100),
+    qemu: values.qemu,
+    logLevel: level,
+  };
+}
+
+const flags = {
+  'data-dir': { type: 'string' },
+  'bind-address': { type: 'string' },
+  'secure-port': { type: 'string' },
+  'token-auth-file': { type: 'string' },
+  'audit-policy-file': { type: 'string' },
+  'audit-log-path': { type: 'string' },
+  controllers: { type: 'string' },
+  nodes: { type: 'string' },
+  qemu: { type: 'string' },
+  'log-level': { type: 'string' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
+
+function parse(argv: readonly string[]) {
+  try {
+    return parseArgs({ args: [...argv], options: flags, allowPositionals: false });
+  } catch (error) {
+    throw new FlagError(error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error));
+  }
+}
+
+function integer(flag: string, text: string, least: number, most: number): number {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value < least || value > most) {
+    throw new FlagError(`${flag} ${text}: must be a whole number from ${least} to ${most}`);
+  }
+  return value;
+}
