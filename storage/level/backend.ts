@@ -71,7 +71,11 @@ class LevelBackend implements Backend {
       directory,
       database,
       reopen,
-      rollBack: (reopened) => rollBack(reopened, state),
+      rollBack: async (reopened) => {
+        await rollBack(reopened, state);
+        // What it saw of lifetimes meanwhile may have been rolled back.
+        this.#expiry.expect(clock.now());
+      },
       clock,
       logger,
     });
