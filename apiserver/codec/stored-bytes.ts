@@ -10,6 +10,7 @@
  */
 import type { KubernetesObject } from '../../openapi/meta.js';
 import type { Attributes, Revision } from '../../storage/interface.js';
+import { omit } from './omit.js';
 
 const metadataEnd = '\t'.charCodeAt(0);
 
@@ -28,11 +29,9 @@ export interface ServedAs {
 
 /** The stored form of `object`; its kind, apiVersion and resourceVersion are left out. */
 export function encodeStored(object: KubernetesObject): Buffer {
-  const { apiVersion: _apiVersion, kind: _kind, metadata, ...rest } = object;
-  const { resourceVersion: _resourceVersion, ...meta } = metadata;
-  const body = JSON.stringify(rest);
+  const body = JSON.stringify(omit(object, 'apiVersion', 'kind', 'metadata'));
   const tail = body === '{}' ? '}' : `,${body.slice(1)}`;
-  return Buffer.from(`${JSON.stringify(meta).slice(1)}\t${tail}`);
+  return Buffer.from(`${JSON.stringify(omit(object.metadata, 'resourceVersion')).slice(1)}\t${tail}`);
 }
 
 /** What stands in front of stored bytes when they are served. */
@@ -42,12 +41,8 @@ export function head(as: ServedAs, revision: Revision | undefined): string {
 }
 
 /** The object that the bytes stand for. Every call makes a new one, so the caller may change it. */
-export function decodeStored<T extends KubernetesObject>(
-  bytes: Buffer,
-  as: ServedAs,
-  revision: Revision | undefined,
-): T {
-  return JSON.parse(head(as, revision) + bytes.toString()) as T;
+export function decodeStored(bytes: Buffer, as: ServedAs, revision: Revision | undefined): KubernetesObject {
+  return JSON.parse(head(as, revision) + bytes.toString()) as KubernetesObject;
 }
 
 /** The part of the stored bytes that belongs to `metadata`, without the brace that closes it. */

@@ -30,10 +30,9 @@ export function futureRevision(error: FutureRevisionError): ApiError {
 
 function ofStorage(error: StorageError, subject: Subject | undefined): ApiError {
   if (error instanceof ConflictError) {
-    const { group = '', resource = 'objects', name = error.key } = subject ?? {};
-    return error.current === undefined
-      ? conflict(group, resource, name ?? '', 'the object has been deleted')
-      : conflict(group, resource, name ?? '', changedMeanwhile);
+    const { group = '', resource = 'objects' } = subject ?? {};
+    const why = error.current === undefined ? 'the object has been deleted' : changedMeanwhile;
+    return conflict(group, resource, subject?.name ?? error.key, why);
   }
   if (error instanceof CompactedError) {
     return expired(`too old resource version: ${error.requested} (${error.oldest})`);

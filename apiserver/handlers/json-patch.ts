@@ -1,0 +1,57 @@
+/** JSON patch (RFC 6902) with the limits of kube-apiserver. */
+import fastJsonPatch, { type Operation } from 'fast-json-patch';
+import { isJsonObject } from '../codec/decode.js';
+import { ApiError, badRequest } from '../errors/api-error.js';
+
+const maximumOperations = 10_000;
+/** A few copies of copies would otherwise grow a small patch into gigabytes. */
+const maximumCopiedBytes = 3 * 1024 * 1024;
+
+function rejected(): ApiError {
+  return new ApiError('Invalid', 'the server rejected our request due to an error in our request', {});
+}
+
+function tooLarge(message: string): ApiError {
+  return new ApiError('RequestEntityTooLarge', message);
+}
+
+/** Throws BadRequest unless `value` is a list of operations, and 413 if it is too long. */
+export function readOperations(value: unknown): readonly Operation[] {
+  if (!Array.isArray(value) || !value.every(isJsonObject)) {
+    throw badRequest('error decoding patch: a JSON patch is a list of operations');
+  }
+  if (value.length > maximumOperations) {
+    throw tooLarge(
+      `a JSON patch may have at most ${maximumOperations} operations, but this has ${value.length}`,
+    );
+  }
+  // Each operation is checked when it is applied.
+  return value as unknown as readonly Operation[];
+}
+
+function copiedBytes(document: unknown, operation: Operation): number {
+  if (operation.op !== 'copy') return 0;
+  const value: unknown = fastJsonPatch.getValueByPointer(document, operation.from);
+  return value === undefined ? 0 : Buffer.byteLength(JSON.stringify(value));
+}
+
+/** Applies the operations to `document`, which is changed. Throws Invalid if one can not be done. */
+export function applyJsonPatch(document: object, operations: readonly Operation[]): unknown {
+  let result: unknown = document;
+  let copied = 0;
+  for (const operation of operations) {
+    try {
+      copied += copiedBytes(result, operation);
+      if (copied <= maximumCopiedBytes) {
+        result = fastJsonPatch.applyOperation(result, operation, true, true).newDocument;
+      }
+    } catch {
+      // The library's errors hold the whole document in their message, and tell the client nothing it could act on.
+      throw rejected();
+    }
+    if (copied > maximumCopiedBytes) {
+      throw tooLarge(`the copies of a JSON patch may have at most ${maximumCopiedBytes} bytes`);
+    }
+  }
+  return result;
+}
