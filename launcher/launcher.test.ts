@@ -1,0 +1,313 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test, { after, before } from 'node:test';
+import { podLayout, launcherErrorCodes } from '../openapi/launcher/protocol.js';
+import {
+  bundleLauncher,
+  LauncherProcess,
+  readUntil,
+  smallVmi,
+  type LauncherConnection,
+  type LauncherProcessOptions,
+} from '../test/fake-qemu/launcher-process.js';
+
+let bundle = '';
+let removeBundle = () => {};
+before(async () => {
+  ({ bundle, remove: removeBundle } = await bundleLauncher());
+});
+after(() => removeBundle());
+
+type Body = (launcher: LauncherProcess, client: LauncherConnection) => Promise<void>;
+
+/** Runs `body` with a launcher and a client that subscribes. */
+const withLauncher =
+  (body: Body, options: Omit<LauncherProcessOptions, 'bundle'> = {}) =>
+  async () => {
+    const launcher = new LauncherProcess({ bundle, ...options });
+    try {
+      const client = await launcher.connect();
+      await client.call('subscribe');
+      await body(launcher, client);
+    } finally {
+      await launcher.remove();
+    }
+  };
+
+test(
+  'a virtual machine starts, tells its status and powers off when asked',
+  withLauncher(async (launcher, client) => {
+    const vmi = smallVmi(launcher.uid);
+    assert.equal((await client.call('start', { vmi })).state, 'Preparing');
+    const running = await client.state('Running');
+    assert.equal(running.qemuVersion, '7.2.0');
+    assert.ok(existsSync(`/proc/${running.qemuPid ?? 0}`));
+    assert.equal((await client.call('start', { vmi })).state, 'Running', 'start is idempotent');
+    assert.equal((await client.call('shutdown', { gracePeriodSeconds: 30 })).state, 'ShuttingDown');
+    const last = await client.state('Shutoff');
+    assert.equal(last.reason, 'ShutdownRequested');
+    assert.equal(await launcher.exited, 0);
+    assert.deepEqual(launcher.lastStatus(), JSON.parse(JSON.stringify(last)));
+  }),
+);
+
+test(
+  'a guest that powers off by itself is Shutoff',
+  withLauncher(async (launcher, client) => {
+    await client.call('start', { vmi: smallVmi(launcher.uid) });
+    const console = await (await launcher.connect()).console('write');
+    await readUntil(console, 'login: ');
+    console.write('poweroff\n');
+    assert.equal((await client.state('Shutoff')).reason, 'GuestShutdown');
+    assert.equal(await launcher.exited, 0);
+  }),
+);
+
+test(
+  'a panic is a failure',
+  withLauncher(async (launcher, client) => {
+    await client.call('start', { vmi: smallVmi(launcher.uid) });
+    const console = await (await launcher.connect()).console('write');
+    await readUntil(console, 'login: ');
+    console.write('panic\n');
+    assert.equal((await client.state('Failed')).reason, 'GuestPanicked');
+    assert.equal(await launcher.exited, 1);
+  }),
+);
+
+test(
+  'a guest that ignores the power button is killed after the grace period',
+  withLauncher(
+    async (launcher, client) => {
+      await client.call('start', { vmi: smallVmi(launcher.uid) });
+      await client.state('Running');
+      await client.call('shutdown', { gracePeriodSeconds: 1 });
+      assert.equal((await client.state('Killed')).reason, 'GracePeriodExceeded');
+      assert.equal(await launcher.exited, 0);
+    },
+    { env: { FAKE_QEMU: 'ignore-powerdown' } },
+  ),
+);
+
+test(
+  'a grace period of 0 kills at once',
+  withLauncher(async (launcher, client) => {
+    await client.call('start', { vmi: smallVmi(launcher.uid) });
+    const { qemuPid } = await client.state('Running');
+    await client.call('shutdown', { gracePeriodSeconds: 0 });
+    assert.equal((await client.state('Killed')).reason, 'Killed');
+    assert.equal(existsSync(`/proc/${qemuPid ?? 0}`), false);
+  }),
+);
+
+test(
+  'SIGTERM is a shutdown with the grace period of the VMI',
+  withLauncher(async (launcher, client) => {
+    await client.call('start', { vmi: smallVmi(launcher.uid, { terminationGracePeriodSeconds: 17 }) });
+    await client.state('Running');
+    launcher.child.kill('SIGTERM');
+    assert.match((await client.state('ShuttingDown')).message, /17 s/);
+    await client.state('Shutoff');
+    assert.equal(await launcher.exited, 0);
+  }),
+);
+
+test(
+  'SIGTERM before the VMI has come ends the launcher',
+  withLauncher(async (launcher, client) => {
+    launcher.child.kill('SIGTERM');
+    assert.equal((await client.state('Shutoff')).reason, 'ShutdownRequested');
+    assert.equal(await launcher.exited, 0);
+  }),
+);
+
+test(
+  'a launcher without any client goes on, and ends with its guest',
+  withLauncher(async (launcher, client) => {
+    await client.call('start', { vmi: smallVmi(launcher.uid) });
+    await client.state('Running');
+    client.socket.destroy();
+    const console = await (await launcher.connect()).console('write');
+    await readUntil(console, 'login: ');
+    console.write('poweroff\n');
+    assert.equal(await launcher.exited, 0);
+    assert.equal(launcher.lastStatus().state, 'Shutoff');
+  }),
+);
+
+test(
+  'QEMU that refuses its command line is a failure with its own words',
+  withLauncher(
+    async (launcher, client) => {
+      await client.call('start', { vmi: smallVmi(launcher.uid) });
+      const { reason, message } = await client.state('Failed');
+      assert.equal(reason, 'QEMURefused');
+      assert.match(message, /told to refuse by FAKE_QEMU/);
+      assert.equal(await launcher.exited, 1);
+    },
+    { env: { FAKE_QEMU: 'refuse' } },
+  ),
+);
+
+test(
+  'QEMU that dies is a failure with the end of its log',
+  withLauncher(
+    async (launcher, client) => {
+      await client.call('start', { vmi: smallVmi(launcher.uid) });
+      const { reason, message } = await client.state('Failed');
+      assert.equal(reason, 'QEMUCrashed');
+      assert.match(message, /exit status 134.*told to crash/);
+    },
+    { env: { FAKE_QEMU: 'crash' } },
+  ),
+);
+
+test(
+  'QEMU that is not installed is a failure that says how to install it',
+  withLauncher(
+    async (launcher, client) => {
+      await client.call('start', { vmi: smallVmi(launcher.uid) });
+      const { reason, message } = await client.state('Failed');
+      assert.equal(reason, 'QEMUMissing');
+      assert.match(message, /qemu-system-x86/);
+    },
+    { qemu: '/nowhere/qemu-system-x86_64' },
+  ),
+);
+
+test(
+  'a field that cannot be honoured is refused by its name',
+  withLauncher(async (launcher, client) => {
+    const domain = { devices: { tpm: {} }, memory: { guest: '64Mi' } };
+    await client.call('start', { vmi: smallVmi(launcher.uid, { domain }) });
+    const { reason, message } = await client.state('Failed');
+    assert.equal(reason, 'UnsupportedField');
+    assert.match(message, /^spec\.domain\.devices\.tpm /);
+  }),
+);
+
+test(
+  'another VMI, an unknown method and wrong parameters are refused',
+  withLauncher(async (_launcher, client) => {
+    await assert.rejects(client.call('start', { vmi: smallVmi('other') }), {
+      code: launcherErrorCodes.wrongVirtualMachineInstance,
+    });
+    await assert.rejects(client.call('pause'), { code: launcherErrorCodes.invalidState });
+    await assert.rejects(client.call('nonsense' as 'pause'), { code: -32601 });
+    await assert.rejects(client.call('shutdown', { gracePeriodSeconds: -1 }), { code: -32602 });
+    assert.equal((await client.call('status')).state, 'Waiting');
+  }),
+);
+
+test(
+  'pause, unpause and reset',
+  withLauncher(async (launcher, client) => {
+    await client.call('start', { vmi: smallVmi(launcher.uid) });
+    await client.state('Running');
+    const paused = await client.call('pause');
+    assert.deepEqual([paused.state, paused.reason], ['Paused', 'PausedByUser']);
+    assert.equal((await client.call('unpause')).state, 'Running');
+    assert.equal((await client.call('reset')).state, 'Running');
+  }),
+);
+
+test(
+  'a VMI with startStrategy Paused waits, and ends without having run',
+  withLauncher(async (launcher, client) => {
+    await client.call('start', { vmi: smallVmi(launcher.uid, { startStrategy: 'Paused' }) });
+    assert.equal((await client.state('Paused')).reason, 'StartStrategy');
+    await client.call('shutdown', { gracePeriodSeconds: 30 });
+    assert.equal((await client.state('Shutoff')).reason, 'ShutdownRequested');
+  }),
+);
+
+test(
+  'the guest agent tells about the guest',
+  withLauncher(async (launcher, client) => {
+    await client.call('start', { vmi: smallVmi(launcher.uid) });
+    const { guest } = await client.until((status) => status.guest !== undefined);
+    assert.equal(guest?.hostname, 'fake-guest');
+    assert.equal(guest.os?.['name'], 'Fake guest');
+    assert.deepEqual(guest.interfaces?.[0]?.addresses, ['10.0.2.15']);
+    assert.deepEqual(await client.call('guestAgent', { execute: 'guest-ping' }), {});
+  }),
+);
+
+test(
+  'without an agent its commands are refused',
+  withLauncher(
+    async (launcher, client) => {
+      await client.call('start', { vmi: smallVmi(launcher.uid) });
+      await client.state('Running');
+      await assert.rejects(client.call('guestAgent', { execute: 'guest-ping' }), {
+        code: launcherErrorCodes.guestAgentUnavailable,
+      });
+    },
+    { env: { FAKE_QEMU: 'no-agent' } },
+  ),
+);
+
+test(
+  'one console writer, many readers, and a take-over',
+  withLauncher(async (launcher, client) => {
+    await client.call('start', { vmi: smallVmi(launcher.uid) });
+    const first = await (await launcher.connect()).console('write');
+    await readUntil(first, 'login: ');
+    await assert.rejects((await launcher.connect()).console('write'), {
+      code: launcherErrorCodes.consoleBusy,
+    });
+    const reader = await (await launcher.connect()).console('read');
+    await readUntil(reader, 'login: ');
+    const told = readUntil(first, 'taken over');
+    const second = await (await launcher.connect()).console('force');
+    await told;
+    const echoed = readUntil(reader, 'hello');
+    second.write('hello\n');
+    await echoed;
+  }),
+);
+
+test(
+  'the console log keeps what the guest says, when the VMI asks for it',
+  withLauncher(async (launcher, client) => {
+    const domain = { devices: { logSerialConsole: true }, memory: { guest: '64Mi' } };
+    await client.call('start', { vmi: smallVmi(launcher.uid, { domain }) });
+    await readUntil(await (await launcher.connect()).console('read'), 'login: ');
+    await client.call('shutdown', { gracePeriodSeconds: 30 });
+    await launcher.exited;
+    assert.match(readFileSync(join(launcher.podDir, podLayout.consoleLog), 'utf8'), /login: /);
+  }),
+);
+
+test(
+  'a killed launcher takes its QEMU with it',
+  withLauncher(async (launcher, client) => {
+    await client.call('start', { vmi: smallVmi(launcher.uid) });
+    const { qemuPid = 0 } = await client.state('Running');
+    assert.equal(alive(qemuPid), true);
+    launcher.child.kill('SIGKILL');
+    await launcher.exited;
+    for (let wait = 0; wait < 500 && alive(qemuPid); wait++)
+      await new Promise((done) => setTimeout(done, 10));
+    assert.equal(alive(qemuPid), false);
+  }),
+);
+
+/** A zombie that nobody has waited for is not alive. */
+function alive(pid: number): boolean {
+  try {
+    return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+test(
+  'a second launcher in the same pod directory gives up',
+  withLauncher(async (launcher, client) => {
+    const second = new LauncherProcess({ bundle, podDir: launcher.podDir });
+    assert.equal(await second.exited, 1);
+    assert.equal((await client.call('status')).state, 'Waiting');
+  }),
+);
