@@ -80,6 +80,9 @@ function storedResource(resource: Resource, version: string): ServedResource {
     const scale = { group: 'autoscaling', version: 'v1', kind: 'Scale' };
     subresources.push({ name: 'scale', responseKind: scale, verbs: viewVerbs });
   }
+  for (const [name, { verb, kind }] of Object.entries(resource.subresources ?? {})) {
+    subresources.push({ name, responseKind: { ...responseKind, kind }, verbs: [verb] });
+  }
   return {
     plural: resource.plural,
     singular: resource.singular,

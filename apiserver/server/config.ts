@@ -6,6 +6,7 @@ import type { Authenticator } from '../authn/authenticator.js';
 import { BearerTokenAuthenticator, StaticTokens, type TokenVerifier } from '../authn/bearer-token.js';
 import { ClientCertificateAuthenticator } from '../authn/client-certificate.js';
 import { parseTokenFile } from '../authn/token-file.js';
+import type { Definitions } from '../../openapi/schema.js';
 import type { OpenApiSource } from '../discovery/openapi.js';
 import type { BuildInfo } from '../discovery/version.js';
 import type { InFlightLimits } from '../flowcontrol/in-flight.js';
@@ -30,6 +31,7 @@ export interface TlsFiles {
 
 /** Everything that serves resources; the generic registry is the largest part of it. */
 export interface Api {
+  readonly definitions: Definitions;
   /** In the order in which discovery lists them. */
   readonly resources: readonly Resource[];
   /** Answers for stored resources and their `/status` and `/scale`. */

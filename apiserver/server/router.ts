@@ -1,9 +1,11 @@
 /** Which part of the server answers a request. */
 import type { IncomingMessage } from 'node:http';
-import { decodeReviewBody } from '../discovery/review-body.js';
+import type { KubernetesObject } from '../../openapi/meta.js';
+import { compileValidator } from '../../openapi/validate.js';
 import type { Discovery } from '../discovery/discovery.js';
 import { ApiError, badRequest, notFound } from '../errors/api-error.js';
 import { jsonReply, pathNotFound } from '../http/status-reply.js';
+import { readTypedBody, type BodyKind } from '../http/typed-body.js';
 import type { Handler, Reply, RequestContext, RequestInfo } from '../request.js';
 import { SubresourceTable, type Connection, type Subresource } from '../subresources/interface.js';
 import type { VirtualResource } from '../discovery/virtual-resource.js';
@@ -23,6 +25,8 @@ export interface PathRoute {
 export class Router {
   readonly #paths = new Map<string, Handler>();
   readonly #virtual = new Map<string, VirtualResource>();
+  /** Made at the first request for each: most servers are never asked for most of them. */
+  readonly #bodies = new Map<VirtualResource, BodyKind>();
   readonly #subresources: SubresourceTable;
   readonly #api: Api;
   readonly #discovery: Discovery;
@@ -48,7 +52,7 @@ export class Router {
     if (!info.isResource) return reply(await this.#path(context));
     if (!this.knows(info)) return reply(pathNotFound());
     const virtual = this.#virtual.get(`${info.group}/${info.version}/${info.resource}`);
-    if (virtual !== undefined) return reply(await createVirtual(virtual, context));
+    if (virtual !== undefined) return reply(await this.#createVirtual(virtual, context));
     const subresource = this.#subresource(info);
     if (subresource !== undefined) return this.#serveSubresource(subresource, context, upgrading);
     if (!this.#api.resources.some(({ group, plural }) => group === info.group && plural === info.resource)) {
@@ -58,6 +62,30 @@ export class Router {
         : Promise.reject(notFound(info.group, info.resource, info.name));
     }
     return reply(await this.#api.handle(context));
+  }
+
+  async #createVirtual(virtual: VirtualResource, context: RequestContext): Promise<Reply> {
+    const { info } = context;
+    if (info.verb !== 'create' || info.name !== undefined) throw methodNotAllowed();
+    if (virtual.namespaced !== (info.namespace !== undefined)) return pathNotFound();
+    const object = readTypedBody<KubernetesObject>(context, this.#bodyKind(virtual));
+    return jsonReply(await virtual.create(context, object), 201);
+  }
+
+  #bodyKind(virtual: VirtualResource): BodyKind {
+    let body = this.#bodies.get(virtual);
+    if (body === undefined) {
+      const { group, version, kind, definition } = virtual;
+      const validate = compileValidator(this.#api.definitions, definition);
+      body = {
+        kind,
+        apiVersion: `${group}/${version}`,
+        validate: (object) => validate(object),
+        lenient: false,
+      };
+      this.#bodies.set(virtual, body);
+    }
+    return body;
   }
 
   #subresource(info: RequestInfo): Subresource | undefined {
@@ -99,11 +127,4 @@ function reply(value: Reply): Outcome {
 
 function methodNotAllowed(): ApiError {
   return new ApiError('MethodNotAllowed', 'the server does not allow this method on the requested resource');
-}
-
-async function createVirtual(virtual: VirtualResource, context: RequestContext): Promise<Reply> {
-  const { info } = context;
-  if (info.verb !== 'create' || info.name !== undefined) throw methodNotAllowed();
-  if (virtual.namespaced !== (info.namespace !== undefined)) return pathNotFound();
-  return jsonReply(await virtual.create(context, decodeReviewBody(context, virtual)), 201);
 }

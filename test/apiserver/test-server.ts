@@ -8,6 +8,7 @@ import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:h
 import type { TestContext } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { pino } from 'pino';
+import { loadDefinitions } from '../../openapi/definitions.js';
 import { allowMasters, allowPaths } from '../../apiserver/authz/always-allow.js';
 import { AuthorizerUnion, type Authorizer } from '../../apiserver/authz/authorizer.js';
 import { notFound } from '../../apiserver/errors/api-error.js';
@@ -122,7 +123,14 @@ export async function startTestServer(t: TestContext, options: TestServerOptions
     tls: { ...serving, clientCa: authority.cert },
     authorizer:
       authorizer ?? new AuthorizerUnion([allowPaths(['/healthz', '/livez', '/readyz']), allowMasters]),
-    api: { resources: [configMaps], virtualResources: [], subresources: [], handle, ...api },
+    api: {
+      definitions: loadDefinitions(),
+      resources: [configMaps],
+      virtualResources: [],
+      subresources: [],
+      handle,
+      ...api,
+    },
   });
   const server = createApiServer(config);
   const { port } = await server.start();

@@ -1,0 +1,67 @@
+/** Puts together what this server serves: stored kinds, reviews, and KubeVirt's subresources. */
+import type { Definitions } from '../../openapi/schema.js';
+import type { TokenVerifier } from '../authn/bearer-token.js';
+import { selfSubjectReviews, tokenReviews } from '../authn/reviews.js';
+import { allowMasters, allowPaths } from '../authz/always-allow.js';
+import { AuthorizerUnion, type Authorizer } from '../authz/authorizer.js';
+import type { RbacPolicy } from '../authz/rbac/policy.js';
+import { RbacAuthorizer } from '../authz/rbac/rbac-authorizer.js';
+import {
+  localSubjectAccessReviews,
+  selfSubjectAccessReviews,
+  selfSubjectRulesReviews,
+  subjectAccessReviews,
+} from '../authz/reviews.js';
+import type { VirtualResource } from '../discovery/virtual-resource.js';
+import type { Registry } from '../registry/registry.js';
+import { lifecycleSubresources } from '../subresources/lifecycle.js';
+import type { LauncherPods } from '../subresources/launcher-pods.js';
+import type { NodeAgentDialer } from '../subresources/node-agent-dialer.js';
+import { streamSubresources } from '../subresources/streams.js';
+import type { Api } from './config.js';
+
+/** What everybody may read without any rule: probes have no credentials. */
+export const healthPaths = ['/healthz', '/healthz/*', '/livez', '/livez/*', '/readyz', '/readyz/*'];
+
+/** Decides by the policy of this server's own roles and bindings. */
+export function rbacAuthorizer(policy: RbacPolicy): Authorizer {
+  return new AuthorizerUnion([allowPaths(healthPaths), allowMasters, new RbacAuthorizer(policy)]);
+}
+
+/** The reviews of a server that knows users and rules itself: standalone. In a cluster, kube-apiserver has them. */
+export function reviewResources(
+  authorizer: Authorizer,
+  policy: RbacPolicy,
+  verifiers: readonly TokenVerifier[],
+): readonly VirtualResource[] {
+  return [
+    selfSubjectAccessReviews(authorizer),
+    subjectAccessReviews(authorizer),
+    localSubjectAccessReviews(authorizer),
+    selfSubjectRulesReviews(policy),
+    selfSubjectReviews,
+    tokenReviews(verifiers),
+  ];
+}
+
+export interface NativeApiOptions {
+  readonly registry: Registry;
+  readonly definitions: Definitions;
+  readonly virtualResources: readonly VirtualResource[];
+  readonly launcherPods: LauncherPods;
+  readonly dialer: NodeAgentDialer;
+}
+
+export function nativeApi(options: NativeApiOptions): Api {
+  const { registry, definitions, virtualResources, launcherPods, dialer } = options;
+  return {
+    definitions,
+    resources: registry.resources,
+    handle: (context) => registry.handle(context),
+    virtualResources,
+    subresources: [
+      ...lifecycleSubresources({ registry, definitions, launcherPods }),
+      ...streamSubresources({ registry, dialer }),
+    ],
+  };
+}
