@@ -17,8 +17,10 @@ export async function connectLauncher(
   directory: PodDirectory,
   clock: Clock,
   signal: AbortSignal,
+  callTimeoutMilliseconds = 30_000,
 ): Promise<LauncherClient> {
   signal.throwIfAborted();
+  const options = { clock, timeoutMilliseconds: callTimeoutMilliseconds };
   const wakeup = new Wakeup();
   const notice = (): void => {
     wakeup.notice();
@@ -32,7 +34,7 @@ export async function connectLauncher(
     for (;;) {
       let cancelTimer: (() => void) | undefined;
       try {
-        return await LauncherClient.connect(directory.controlSocket, { clock }, signal);
+        return await LauncherClient.connect(directory.controlSocket, options, signal);
       } catch (error) {
         signal.throwIfAborted();
         if (!(error instanceof LauncherConnectionError)) throw error;

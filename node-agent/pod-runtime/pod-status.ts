@@ -7,6 +7,7 @@ import type {
   PodCondition,
   PodStatus,
 } from '../../openapi/generated/types/core_v1.js';
+import { qosClass } from './qos-class.js';
 
 export interface Waiting {
   readonly reason: string;
@@ -110,6 +111,7 @@ export function podStatus(pod: Pod, state: PodState, context: StatusContext): Po
   return {
     phase: phaseOf(state),
     ...(failed ? { reason: ended.reason, message: ended.message } : {}),
+    ...(pod.spec === undefined ? {} : { qosClass: qosClass(pod.spec) }),
     startTime: pod.status?.startTime ?? context.startTime,
     hostIP: context.address,
     hostIPs: [{ ip: context.address }],

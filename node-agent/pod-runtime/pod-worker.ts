@@ -244,17 +244,12 @@ export class PodWorker {
     if (isEnded(this.pod)) return;
     const last = await this.directory.lastStatus();
     const final = last !== undefined && finalStates.includes(last.state) ? last : undefined;
-    if (final?.state === 'Shutoff') {
-      const { reason, message } = final;
-      this.setState({
-        kind: 'Ended',
-        ended: {
-          ...this.ending(exitCode ?? 0),
-          succeeded: true,
-          reason: 'Completed',
-          message: message || reason,
-        },
-      });
+    // Of a launcher that nobody waited for, only its last words tell how it ended.
+    const succeeded =
+      exitCode === 0 || (exitCode === undefined && final !== undefined && final.state !== 'Failed');
+    if (succeeded) {
+      const message = final?.message ?? 'the launcher ended before it got a virtual machine instance';
+      this.setState({ kind: 'Ended', ended: { ...this.ending(0), succeeded, reason: 'Completed', message } });
       return;
     }
     const how = signal === undefined ? `with code ${exitCode ?? 'unknown'}` : `by ${signal}`;

@@ -1,0 +1,194 @@
+/**
+ * Brings the VMIs of this node to life: hands each to its launcher, tells in the VMI's status what the launcher says, and
+ * ends guests whose VMI is being deleted. Takes over at phase Scheduled, and is done at Succeeded or Failed. Finalizers are
+ * the VMI controller's.
+ */
+import type { VirtualMachineInstance } from '../../openapi/generated/types/kubevirt_v1.js';
+import type { Client } from '../../controllers/runtime/client.js';
+import type { Clock } from '../../controllers/runtime/clock.js';
+import { Controller, type ControllerMetrics } from '../../controllers/runtime/controller.js';
+import { isNotFound } from '../../controllers/runtime/errors.js';
+import type { EventRecorder } from '../../controllers/runtime/event-recorder.js';
+import type { Informer } from '../../controllers/runtime/informer.js';
+import { virtualMachineInstances } from '../../controllers/runtime/kinds.js';
+import type { Logger } from '../../controllers/runtime/logger.js';
+import { isOlder, keyOf } from '../../controllers/runtime/object-key.js';
+import { patchStatus } from '../../controllers/runtime/writes.js';
+import { LauncherSession, type SessionView } from '../launcher-session.js';
+import type { PodDirectories } from '../pod-directory.js';
+import { recordTransition } from './events.js';
+import { failureOf, isFinalPhase, nextStatus, type Failure, type NodeFacts } from './status.js';
+
+export interface VirtualMachineInstanceAgentOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly recorder: EventRecorder;
+  readonly nodeName: string;
+  readonly directories: PodDirectories;
+  /** VMIs with `status.nodeName` of this node. */
+  readonly informer: Informer<VirtualMachineInstance>;
+  readonly node: NodeFacts;
+  readonly metrics?: ControllerMetrics | undefined;
+}
+
+/** Seconds, where the VMI says nothing. */
+const defaultGracePeriod = 30;
+
+interface Entry {
+  readonly session: LauncherSession;
+  readonly vmi: string;
+  readonly pod: string;
+}
+
+export class VirtualMachineInstanceAgent {
+  private readonly controller: Controller;
+  private readonly sessions = new Map<string, Entry>();
+  /** By key, the resourceVersion of our newest write, while the informer has not seen it. */
+  private readonly written = new Map<string, string>();
+
+  constructor(private readonly options: VirtualMachineInstanceAgentOptions) {
+    const { clock, logger, informer, metrics } = options;
+    this.controller = new Controller({
+      name: 'virtual-machine-instance',
+      informers: [informer],
+      reconcile: async (key, signal) => {
+        await this.reconcile(key, signal);
+        return undefined;
+      },
+      clock,
+      logger,
+      metrics,
+    });
+  }
+
+  /** Launchers that this agent is connected to, or tries to be. */
+  get size(): number {
+    return this.sessions.size;
+  }
+
+  /** Until the signal aborts; guests go on running. */
+  async run(signal: AbortSignal): Promise<void> {
+    const enqueue = (vmi: VirtualMachineInstance): void => {
+      this.controller.enqueue(keyOf(vmi.metadata));
+    };
+    const remove = this.options.informer.addHandler({
+      add: enqueue,
+      update: (_before, vmi) => enqueue(vmi),
+      delete: enqueue,
+    });
+    try {
+      await this.controller.run(signal);
+    } finally {
+      remove();
+      const sessions = [...this.sessions.values()].map(({ session }) => session);
+      for (const key of [...this.sessions.keys()]) this.forget(key);
+      await Promise.all(sessions.map(({ done }) => done));
+    }
+  }
+
+  private async reconcile(key: string, signal: AbortSignal): Promise<void> {
+    const vmi = this.options.informer.get(key);
+    if (vmi === undefined) {
+      this.forget(key);
+      this.written.delete(key);
+      return;
+    }
+    const written = this.written.get(key);
+    // The informer's event with our own write is on its way, and brings us back here.
+    if (written !== undefined && isOlder(vmi.metadata.resourceVersion, written)) return;
+    this.written.delete(key);
+    const pod = this.podOf(vmi);
+    if (pod === undefined || !isOurs(vmi)) {
+      this.forget(key);
+      return;
+    }
+    const { session } = this.entry(key, vmi, pod);
+    const { view } = session;
+    if (view.kind === 'connecting') return;
+    if (view.kind === 'connected') this.command(vmi, session, view.status.state);
+    await this.write(key, vmi, session, view, signal);
+  }
+
+  /** UID of the launcher pod on this node. */
+  private podOf({ status }: VirtualMachineInstance): string | undefined {
+    const pods = Object.entries(status?.activePods ?? {});
+    return pods.find(([, node]) => node === this.options.nodeName)?.[0];
+  }
+
+  private entry(key: string, vmi: VirtualMachineInstance, pod: string): Entry {
+    const present = this.sessions.get(key);
+    if (present?.vmi === vmi.metadata.uid && present.pod === pod) return present;
+    this.forget(key);
+    const { clock, logger, directories } = this.options;
+    const session = new LauncherSession(directories.of(pod), {
+      clock,
+      logger: logger.child({ virtualMachineInstance: key }),
+      onChange: () => {
+        this.controller.enqueue(key);
+      },
+    });
+    const entry = { session, vmi: vmi.metadata.uid, pod };
+    this.sessions.set(key, entry);
+    return entry;
+  }
+
+  private forget(key: string): void {
+    this.sessions.get(key)?.session.close();
+    this.sessions.delete(key);
+  }
+
+  private command(vmi: VirtualMachineInstance, session: LauncherSession, state: string): void {
+    if (vmi.metadata.deletionTimestamp === undefined) {
+      if (state === 'Waiting') session.start(vmi);
+      return;
+    }
+    const grace = vmi.spec.terminationGracePeriodSeconds ?? defaultGracePeriod;
+    // Nothing has started that could end by itself.
+    const sent = session.shutdown(state === 'Waiting' ? 0 : grace);
+    if (!sent || state === 'Waiting' || state === 'ShuttingDown') return;
+    const message = `Guest told to shut down; it will be killed after ${grace} s`;
+    this.options.recorder.event(vmi, 'Normal', 'ShuttingDown', message);
+  }
+
+  private async write(
+    key: string,
+    vmi: VirtualMachineInstance,
+    session: LauncherSession,
+    view: Exclude<SessionView, { kind: 'connecting' }>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { client, clock, node, recorder } = this.options;
+    const { status: domain } = view;
+    const failure = this.failure(session, view);
+    const wanted = nextStatus({ vmi, domain, failure, now: clock.now(), node });
+    let after: VirtualMachineInstance | undefined;
+    try {
+      after = await patchStatus(client, virtualMachineInstances, vmi, wanted, signal);
+    } catch (error) {
+      if (isNotFound(error)) return;
+      throw error;
+    }
+    if (after === undefined) return;
+    this.written.set(key, after.metadata.resourceVersion);
+    recordTransition(recorder, { before: vmi, after, domain, failure: failureOf({ domain, failure }) });
+  }
+
+  private failure(session: LauncherSession, view: SessionView): Failure | undefined {
+    const refusal = session.startRefusal;
+    if (refusal !== undefined) return { reason: 'StartRefused', message: refusal.message };
+    if (view.kind !== 'ended') return undefined;
+    const state = view.status?.state;
+    if (state === 'Shutoff' || state === 'Failed' || state === 'Killed') return undefined;
+    return {
+      reason: 'LauncherDied',
+      message: 'the launcher ended without warning, and its guest with it',
+    };
+  }
+}
+
+/** Before Scheduled it is the VMI controller's, and after the end nobody's. */
+function isOurs({ status }: VirtualMachineInstance): boolean {
+  const phase = status?.phase;
+  return !isFinalPhase(phase) && (phase === 'Scheduled' || phase === 'Running' || phase === 'Unknown');
+}
