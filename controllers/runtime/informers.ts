@@ -22,14 +22,7 @@ export class Informers {
 
   /** Starts at once if `run` has been called, else with `run`. */
   get<T extends KubernetesObject>(kind: Kind<T>, scope: Scope = {}): Informer<T> {
-    const id = JSON.stringify([
-      kind.group,
-      kind.version,
-      kind.resource,
-      scope.namespace,
-      scope.labelSelector,
-      scope.fieldSelector,
-    ]);
+    const id = idOf(kind, scope);
     const existing = this.#informers.get(id);
     // The id names the kind, and so its type.
     if (existing !== undefined) return existing.informer as Informer<T>;
@@ -47,6 +40,11 @@ export class Informers {
     return informer;
   }
 
+  /** The informer of all objects of a kind, if somebody has asked for it. */
+  existing<T extends KubernetesObject>(kind: Kind<T>): Informer<T> | undefined {
+    return this.#informers.get(idOf(kind, {}))?.informer as Informer<T> | undefined;
+  }
+
   /** Runs all informers, also those asked for later, until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     if (this.#signal !== undefined) throw new Error('the informers run already');
@@ -58,4 +56,9 @@ export class Informers {
       });
     await Promise.all(this.#running);
   }
+}
+
+function idOf<T extends KubernetesObject>(kind: Kind<T>, scope: Scope): string {
+  const { namespace, labelSelector, fieldSelector } = scope;
+  return JSON.stringify([kind.group, kind.version, kind.resource, namespace, labelSelector, fieldSelector]);
 }

@@ -4,6 +4,8 @@
  * serves is frozen.
  */
 import { randomUUID } from 'node:crypto';
+import jsonpatch from 'fast-json-patch';
+import { mergePatch } from '../../../openapi/merge-patch.js';
 import type { KubernetesObject, New, ObjectList } from '../../../openapi/meta.js';
 import type {
   Client,
@@ -18,7 +20,6 @@ import type {
 import { systemClock, timestamp, type Clock } from '../clock.js';
 import { keyOf } from '../object-key.js';
 import { apiVersionOf } from '../http-client.js';
-import { jsonPatch, mergePatch } from './patches.js';
 import { selects } from './selection.js';
 import { statusError } from './status-error.js';
 
@@ -142,9 +143,11 @@ export class FakeClient implements Client {
     return this.#write({ verb: 'patch', kind, key, subresource, body: patch.body }, signal, () =>
       this.#replace(kind, key, subresource, (current) => {
         if (patch.type !== 'json') return mergePatch(withoutVersion(current), patch.body) as T;
-        const patched = jsonPatch(current, patch.body);
-        if (patched === undefined) throw statusError('Invalid', kind, key.name);
-        return patched as T;
+        try {
+          return jsonpatch.applyPatch(current, patch.body as jsonpatch.Operation[], true, false).newDocument;
+        } catch {
+          throw statusError('Invalid', kind, key.name);
+        }
       }),
     );
   }
@@ -162,14 +165,16 @@ export class FakeClient implements Client {
       if (resourceVersion !== undefined && resourceVersion !== current.metadata.resourceVersion)
         throw statusError('Conflict', kind, key.name);
       const finalizers = [...(current.metadata.finalizers ?? []), ...propagationFinalizer(params)];
-      if (current.metadata.deletionTimestamp !== undefined) return;
+      const forced = kind.resource === 'pods' && params.gracePeriodSeconds === 0;
+      if (current.metadata.deletionTimestamp !== undefined && !forced) return;
       const metadata = {
         ...current.metadata,
         ...(finalizers.length === 0 ? {} : { finalizers }),
         deletionTimestamp: timestamp(this.clock.now() + (params.gracePeriodSeconds ?? 0) * 1000),
+        ...(kind.resource === 'pods' ? { deletionGracePeriodSeconds: params.gracePeriodSeconds ?? 30 } : {}),
         generation: (current.metadata.generation ?? 0) + 1,
       };
-      const graceful = kind.resource === 'pods' && params.gracePeriodSeconds !== 0 && isBound(current);
+      const graceful = kind.resource === 'pods' && !forced && isBound(current);
       if (finalizers.length === 0 && !graceful) this.#store(kind, 'DELETED', current);
       else this.#store(kind, 'MODIFIED', { ...current, metadata });
     });

@@ -1,23 +1,22 @@
-/** Selectors of the fake client: equality and existence only. */
+/** What a list or watch of the fake client selects. */
 import type { KubernetesObject } from '../../../openapi/meta.js';
+import { parseLabelSelector } from '../../../openapi/selectors.js';
 import type { ListParams } from '../client.js';
 
 export function selects(params: ListParams, object: KubernetesObject): boolean {
   if (params.namespace !== undefined && object.metadata.namespace !== params.namespace) return false;
-  const labels = object.metadata.labels ?? {};
   return (
-    requirements(params.labelSelector).every(([key, value]) =>
-      value === undefined ? key in labels : labels[key] === value,
-    ) &&
-    requirements(params.fieldSelector).every(([path, value]) => (field(object, path) ?? '') === (value ?? ''))
+    parseLabelSelector(params.labelSelector ?? '').matches(object.metadata.labels) &&
+    fields(params.fieldSelector).every(([path, value]) => (field(object, path) ?? '') === value)
   );
 }
 
-function requirements(selector: string | undefined): [string, string | undefined][] {
+/** Equality only: that is all that controllers ask for. */
+function fields(selector: string | undefined): [string, string][] {
   if (selector === undefined || selector === '') return [];
   return selector.split(',').map((part) => {
-    const [key = '', value] = part.split(/==?/);
-    return [key, value];
+    const [path = '', value = ''] = part.split(/==?/);
+    return [path, value];
   });
 }
 

@@ -1,0 +1,26 @@
+/** The cluster's configuration, as controllers need it: the KubeVirt object's over the defaults. */
+import type { KubeVirt, KubeVirtConfiguration } from '../openapi/generated/types/kubevirt_v1.js';
+import type { Informer } from './runtime/informer.js';
+
+/** Those of KubeVirt that controllers read. */
+export const defaultConfiguration = {
+  cpuRequest: '100m',
+  developerConfiguration: { cpuAllocationRatio: 10, memoryOvercommit: 100, nodeSelectors: {} },
+  imagePullPolicy: 'IfNotPresent',
+} as const satisfies KubeVirtConfiguration;
+
+/** The oldest KubeVirt object counts; there should be one. */
+export function configurationFrom(informer: Informer<KubeVirt>): KubeVirtConfiguration {
+  const [first] = informer
+    .list()
+    .sort((a, b) => (a.metadata.creationTimestamp < b.metadata.creationTimestamp ? -1 : 1));
+  const configured = first?.spec.configuration ?? {};
+  return {
+    ...defaultConfiguration,
+    ...configured,
+    developerConfiguration: {
+      ...defaultConfiguration.developerConfiguration,
+      ...configured.developerConfiguration,
+    },
+  };
+}

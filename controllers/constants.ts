@@ -1,0 +1,104 @@
+/** KubeVirt's names: labels, annotations, finalizers, condition types and reasons that others look for. */
+
+export const labels = {
+  app: 'kubevirt.io',
+  createdBy: 'kubevirt.io/created-by',
+  nodeName: 'kubevirt.io/nodeName',
+  schedulable: 'kubevirt.io/schedulable',
+  virtualMachineName: 'vm.kubevirt.io/name',
+} as const;
+
+/** Value of the app label on launcher pods. */
+export const launcherApp = 'virt-launcher';
+
+export const annotations = {
+  domain: 'kubevirt.io/domain',
+  virtualMachineGeneration: 'kubevirt.io/vm-generation',
+  /** Digest of the template that a VMI was made from: tells whether the VM has changed since. */
+  templateDigest: 'nativirt.io/template-digest',
+} as const;
+
+export const finalizers = {
+  virtualMachine: 'kubevirt.io/virtualMachineControllerFinalize',
+  virtualMachineInstance: 'kubevirt.io/foregroundDeleteVirtualMachine',
+  deprecatedVirtualMachineInstance: 'foregroundDeleteVirtualMachine',
+  orphan: 'orphan',
+  foreground: 'foregroundDeletion',
+  claimProtection: 'kubernetes.io/pvc-protection',
+} as const;
+
+export const conditionTypes = {
+  ready: 'Ready',
+  failure: 'Failure',
+  paused: 'Paused',
+  restartRequired: 'RestartRequired',
+  synchronized: 'Synchronized',
+  podScheduled: 'PodScheduled',
+  provisioning: 'Provisioning',
+} as const;
+
+export const reasons = {
+  guestNotRunning: 'GuestNotRunning',
+  podTerminating: 'PodTerminating',
+  podNotExists: 'PodNotExists',
+  podFailed: 'PodFailed',
+  instanceNotExists: 'VMINotExists',
+  failedCreate: 'FailedCreate',
+  failedDelete: 'FailedDelete',
+  successfulCreate: 'SuccessfulCreate',
+  successfulDelete: 'SuccessfulDelete',
+  claimNotFound: 'FailedPvcNotFound',
+  errImagePull: 'ErrImagePull',
+  imagePullBackOff: 'ImagePullBackOff',
+  unschedulable: 'Unschedulable',
+  nodeUnresponsive: 'NodeUnresponsive',
+} as const;
+
+/** Readiness of an instance that has not started. VM and VMI use the same words, so that starting costs no extra write. */
+export const guestNotRunning = {
+  type: conditionTypes.ready,
+  status: 'False',
+  reason: reasons.guestNotRunning,
+  message: 'the guest is not running',
+} as const;
+
+export const phases = {
+  pending: 'Pending',
+  scheduling: 'Scheduling',
+  scheduled: 'Scheduled',
+  running: 'Running',
+  succeeded: 'Succeeded',
+  failed: 'Failed',
+  unknown: 'Unknown',
+} as const;
+
+export const runStrategies = [
+  'Always',
+  'Halted',
+  'Manual',
+  'RerunOnFailure',
+  'Once',
+  'WaitAsReceiver',
+] as const;
+export type RunStrategy = (typeof runStrategies)[number];
+
+export const printableStatuses = [
+  'Stopped',
+  'Provisioning',
+  'Starting',
+  'Running',
+  'Paused',
+  'Stopping',
+  'Terminating',
+  'CrashLoopBackOff',
+  'Migrating',
+  'Unknown',
+  'ErrorUnschedulable',
+  'ErrImagePull',
+  'ImagePullBackOff',
+  'ErrorPvcNotFound',
+  'DataVolumeError',
+  'WaitingForVolumeBinding',
+  'WaitingForReceiver',
+] as const;
+export type PrintableStatus = (typeof printableStatuses)[number];

@@ -1,0 +1,136 @@
+/** Runs a selection of controllers in one process, over shared informers. */
+import type { ControllerDependencies } from './dependencies.js';
+import { createGarbageCollector } from './garbage-collector/garbage-collector.js';
+import { createNamespaceController } from './namespace/namespace-controller.js';
+import { createNodeLifecycleController } from './node-lifecycle/node-lifecycle-controller.js';
+import { createPersistentVolumeController } from './persistent-volume/persistent-volume-controller.js';
+import { createPodGarbageController } from './pod-gc/pod-gc-controller.js';
+import type { Client } from './runtime/client.js';
+import { systemClock, type Clock } from './runtime/clock.js';
+import type { ControllerMetrics, Runnable } from './runtime/controller.js';
+import type { Discovery } from './runtime/discovery.js';
+import { ClientEventRecorder, type EventRecorder } from './runtime/event-recorder.js';
+import { Informers } from './runtime/informers.js';
+import { runWithLeadership } from './runtime/leader-election.js';
+import type { Logger } from './runtime/logger.js';
+import { createSchedulerController } from './scheduler/scheduler.js';
+import { ControllerSelectionError, selectControllers } from './selection.js';
+import {
+  createVirtualMachineInstanceController,
+  type LauncherImage,
+} from './virtual-machine-instance/virtual-machine-instance-controller.js';
+import { createVirtualMachineController } from './virtual-machine/virtual-machine-controller.js';
+
+/** Those that KubeVirt's users need anywhere. */
+const clusterControllers = ['virtual-machine', 'virtual-machine-instance'] as const;
+/** Those that a Kubernetes cluster has already. */
+const standaloneControllers = [
+  'scheduler',
+  'garbage-collector',
+  'namespace',
+  'persistent-volume',
+  'pod-gc',
+  'node-lifecycle',
+] as const;
+
+export const controllerNames = [...clusterControllers, ...standaloneControllers] as const;
+export type ControllerName = (typeof controllerNames)[number];
+
+export interface ControllerManagerOptions {
+  readonly client: Client;
+  readonly discovery: Discovery;
+  readonly logger: Logger;
+  /** As for `selectControllers`; `*` if absent. */
+  readonly controllers?: string;
+  readonly launcher: LauncherImage;
+  /** Present if no Kubernetes lies beneath: then the standalone controllers may be chosen too. */
+  readonly standalone?: {
+    /** Absolute: one directory in it for each persistent volume. */
+    readonly volumeDirectory: string;
+  };
+  /** Absent: this process is the only one. */
+  readonly leaderElection?: { readonly namespace: string; readonly identity: string };
+  readonly metrics?: ControllerMetrics;
+  readonly clock?: Clock;
+  readonly random?: () => number;
+}
+
+/** Rejects if leadership is lost: the process should then end and start anew. */
+export function createControllerManager(
+  options: ControllerManagerOptions,
+): Runnable & { readonly controllers: readonly ControllerName[] } {
+  const { standalone, leaderElection, client, logger, clock = systemClock, random = Math.random } = options;
+  const known = standalone === undefined ? clusterControllers : controllerNames;
+  const controllers = selectControllers<ControllerName>(options.controllers ?? '*', known);
+  const lead = (signal: AbortSignal): Promise<void> => runControllers(options, controllers, signal);
+  return {
+    controllers,
+    run: async (signal) => {
+      if (controllers.length === 0) return;
+      if (leaderElection === undefined) return lead(signal);
+      const { namespace, identity } = leaderElection;
+      const lease = { namespace, name: 'nativirt-controllers' };
+      const end = await runWithLeadership({ client, logger, lease, identity, clock, random }, lead, signal);
+      if (end === 'lost') throw new Error('another process leads the controllers now');
+    },
+  };
+}
+
+async function runControllers(
+  options: ControllerManagerOptions,
+  names: readonly ControllerName[],
+  signal: AbortSignal,
+): Promise<void> {
+  const { client, logger, metrics, clock = systemClock, random = Math.random } = options;
+  const informers = new Informers({ client, logger, clock, random });
+  const recorders = new Map<string, ClientEventRecorder>();
+  const recorder = (component: string): EventRecorder => {
+    const existing =
+      recorders.get(component) ?? new ClientEventRecorder({ client, component, logger, clock });
+    recorders.set(component, existing);
+    return existing;
+  };
+  const deps: ControllerDependencies = { client, informers, logger, clock, random, recorder, metrics };
+  const running = names.map((name) => create(name, deps, options));
+  logger.info({ controllers: names }, 'controllers started');
+  // One that fails for good takes the others with it: half a control plane helps nobody.
+  const failed = new AbortController();
+  const both = AbortSignal.any([signal, failed.signal]);
+  const guarded = [informers, ...running, ...recorders.values()].map(async (each) => {
+    try {
+      await each.run(both);
+    } catch (error) {
+      failed.abort(error);
+      throw error;
+    }
+  });
+  const [first] = (await Promise.allSettled(guarded)).filter(({ status }) => status === 'rejected');
+  if (first?.status === 'rejected') throw first.reason as Error;
+}
+
+function create(
+  name: ControllerName,
+  deps: ControllerDependencies,
+  { launcher, discovery, standalone }: ControllerManagerOptions,
+): Runnable {
+  switch (name) {
+    case 'virtual-machine':
+      return createVirtualMachineController(deps);
+    case 'virtual-machine-instance':
+      return createVirtualMachineInstanceController(deps, launcher);
+    case 'scheduler':
+      return createSchedulerController(deps);
+    case 'garbage-collector':
+      return createGarbageCollector(deps, discovery);
+    case 'namespace':
+      return createNamespaceController(deps, discovery);
+    case 'persistent-volume':
+      if (standalone === undefined)
+        throw new ControllerSelectionError('persistent-volume needs a directory for its volumes');
+      return createPersistentVolumeController(deps, standalone.volumeDirectory);
+    case 'pod-gc':
+      return createPodGarbageController(deps);
+    case 'node-lifecycle':
+      return createNodeLifecycleController(deps);
+  }
+}

@@ -1,0 +1,77 @@
+/** What each controller may do: the source of the ClusterRoles of every deployment. */
+import type { PolicyRule } from '../openapi/generated/types/rbac_v1.js';
+import type { ControllerName } from './manager.js';
+
+const kubevirt = 'kubevirt.io';
+const read = ['get', 'list', 'watch'];
+
+function rule(group: string, resources: readonly string[], verbs: readonly string[]): PolicyRule {
+  return { apiGroups: [group], resources: [...resources], verbs: [...verbs] };
+}
+
+/** Each of them writes events. */
+const events = rule('', ['events'], ['create', 'patch']);
+
+export const controllerRules: Readonly<Record<ControllerName, readonly PolicyRule[]>> = {
+  'virtual-machine': [
+    rule(kubevirt, ['virtualmachines'], [...read, 'patch']),
+    rule(kubevirt, ['virtualmachines/status', 'virtualmachines/finalizers'], ['patch', 'update']),
+    rule(kubevirt, ['virtualmachineinstances'], [...read, 'create', 'patch', 'delete']),
+    rule('', ['persistentvolumeclaims'], read),
+    events,
+  ],
+  'virtual-machine-instance': [
+    rule(kubevirt, ['virtualmachineinstances'], [...read, 'patch']),
+    rule(
+      kubevirt,
+      ['virtualmachineinstances/status', 'virtualmachineinstances/finalizers'],
+      ['patch', 'update'],
+    ),
+    rule(kubevirt, ['kubevirts'], read),
+    rule('', ['pods'], [...read, 'create', 'delete']),
+    rule('', ['persistentvolumeclaims'], read),
+    events,
+  ],
+  scheduler: [
+    rule('', ['pods'], read),
+    rule('', ['pods/binding'], ['create']),
+    rule('', ['pods/status'], ['patch']),
+    rule('', ['nodes', 'persistentvolumeclaims'], read),
+    events,
+  ],
+  'garbage-collector': [rule('*', ['*'], [...read, 'patch', 'delete'])],
+  namespace: [
+    rule('', ['namespaces'], read),
+    rule('', ['namespaces/finalize'], ['update']),
+    rule('', ['namespaces/status'], ['patch']),
+    rule('*', ['*'], ['list', 'delete']),
+  ],
+  'persistent-volume': [
+    rule('', ['persistentvolumes'], [...read, 'create', 'patch', 'delete']),
+    rule('', ['persistentvolumes/status', 'persistentvolumeclaims/status'], ['patch']),
+    rule('', ['persistentvolumeclaims'], [...read, 'patch']),
+    rule('', ['pods'], read),
+    rule('storage.k8s.io', ['storageclasses'], [...read, 'create']),
+    events,
+  ],
+  'pod-gc': [rule('', ['pods'], [...read, 'delete']), rule('', ['nodes'], read)],
+  'node-lifecycle': [
+    rule('', ['nodes'], [...read, 'patch']),
+    rule('', ['nodes/status', 'pods/status'], ['patch']),
+    rule('', ['pods'], read),
+    rule('coordination.k8s.io', ['leases'], read),
+    events,
+  ],
+};
+
+/** For the process that runs them, beside what its controllers need. */
+export const managerRules: readonly PolicyRule[] = [
+  rule('coordination.k8s.io', ['leases'], ['get', 'create', 'update']),
+];
+
+/** The rules of a process that runs these controllers. */
+export function rulesFor(controllers: readonly ControllerName[]): PolicyRule[] {
+  const all = [...managerRules, ...controllers.flatMap((name) => controllerRules[name])];
+  const distinct = new Map(all.map((each) => [JSON.stringify(each), each]));
+  return [...distinct.values()];
+}

@@ -1,0 +1,45 @@
+import type { Pod, TopologySpreadConstraint } from '../../../openapi/generated/types/core_v1.js';
+import { compileLabelSelector } from '../../../openapi/selectors.js';
+import { domainOf, type Candidate, type Cluster } from '../cluster.js';
+import type { Filter } from './filter.js';
+import { nodeAffinity } from './node-affinity.js';
+
+export const topologySpread: Filter = (pod, candidate, cluster) => {
+  const hard = (pod.spec?.topologySpreadConstraints ?? []).filter(
+    ({ whenUnsatisfiable }) => whenUnsatisfiable === 'DoNotSchedule',
+  );
+  for (const constraint of hard) {
+    if (domainOf(candidate.node, constraint.topologyKey) === undefined)
+      return ["node(s) didn't match pod topology spread constraints (missing required label)"];
+    if (skew(constraint, pod, candidate, cluster) > constraint.maxSkew)
+      return ["node(s) didn't match pod topology spread constraints"];
+  }
+  return [];
+};
+
+/** How far the candidate's domain would be ahead of the emptiest one with the pod in it. */
+export function skew(
+  constraint: TopologySpreadConstraint,
+  pod: Pod,
+  candidate: Candidate,
+  cluster: Cluster,
+): number {
+  const selector = compileLabelSelector(constraint.labelSelector);
+  const counts = new Map<string, number>();
+  for (const other of cluster.candidates) {
+    const domain = domainOf(other.node, constraint.topologyKey);
+    if (domain === undefined) continue;
+    if (constraint.nodeAffinityPolicy !== 'Ignore' && nodeAffinity(pod, other, cluster).length > 0) continue;
+    const matching = other.pods.filter(
+      ({ metadata }) =>
+        metadata.namespace === pod.metadata.namespace &&
+        metadata.deletionTimestamp === undefined &&
+        selector.matches(metadata.labels),
+    );
+    counts.set(domain, (counts.get(domain) ?? 0) + matching.length);
+  }
+  const here = counts.get(domainOf(candidate.node, constraint.topologyKey) ?? '') ?? 0;
+  const fewDomains = counts.size < (constraint.minDomains ?? 1);
+  const least = fewDomains || counts.size === 0 ? 0 : Math.min(...counts.values());
+  return here + (selector.matches(pod.metadata.labels) ? 1 : 0) - least;
+}

@@ -1,0 +1,48 @@
+/** Chooses a node for a pod. Pure. */
+import type { Pod } from '../../openapi/generated/types/core_v1.js';
+import type { Candidate, Cluster } from './cluster.js';
+import type { Filter } from './filters/filter.js';
+import { nodeAffinity } from './filters/node-affinity.js';
+import { nodeReady } from './filters/node-ready.js';
+import { podAffinity } from './filters/pod-affinity.js';
+import { resources } from './filters/resources.js';
+import { taints } from './filters/taints.js';
+import { topologySpread } from './filters/topology-spread.js';
+import { score } from './scores.js';
+
+export type Placement =
+  | { readonly kind: 'node'; readonly name: string }
+  /** `message` as kube-scheduler words it: `0/3 nodes are available: 2 Insufficient memory, 1 node(s) …`. */
+  | { readonly kind: 'none'; readonly message: string };
+
+/** In the order in which their reasons are the more telling ones. */
+const filters: readonly Filter[] = [taints, nodeReady, nodeAffinity, resources, podAffinity, topologySpread];
+
+export function place(pod: Pod, cluster: Cluster): Placement {
+  const refusals = new Map<string, number>();
+  let best: { name: string; score: number } | undefined;
+  for (const candidate of cluster.candidates) {
+    const why = refusal(pod, candidate, cluster);
+    for (const reason of why) refusals.set(reason, (refusals.get(reason) ?? 0) + 1);
+    if (why.length > 0) continue;
+    const reached = score(pod, candidate, cluster);
+    if (best === undefined || reached > best.score)
+      best = { name: candidate.node.metadata.name, score: reached };
+  }
+  if (best !== undefined) return { kind: 'node', name: best.name };
+  return { kind: 'none', message: explain(cluster.candidates.length, refusals) };
+}
+
+function refusal(pod: Pod, candidate: Candidate, cluster: Cluster): readonly string[] {
+  for (const filter of filters) {
+    const why = filter(pod, candidate, cluster);
+    if (why.length > 0) return why;
+  }
+  return [];
+}
+
+function explain(total: number, refusals: ReadonlyMap<string, number>): string {
+  if (total === 0) return 'no nodes available to schedule pods';
+  const reasons = [...refusals].map(([reason, count]) => `${count} ${reason}`).sort();
+  return `0/${total} nodes are available: ${reasons.join(', ')}.`;
+}

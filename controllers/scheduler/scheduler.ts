@@ -1,0 +1,183 @@
+/** Standalone's scheduler: binds each pod to the best node that can run it. */
+import type { Node, PersistentVolumeClaim, Pod } from '../../openapi/generated/types/core_v1.js';
+import { reasons } from '../constants.js';
+import type { ControllerDependencies } from '../dependencies.js';
+import { findCondition, withCondition } from '../runtime/conditions.js';
+import { Controller, type ReconcileResult, type Runnable } from '../runtime/controller.js';
+import { isConflict, isNotFound } from '../runtime/errors.js';
+import type { EventRecorder } from '../runtime/event-recorder.js';
+import type { Informer } from '../runtime/informer.js';
+import { nodes, persistentVolumeClaims, pods } from '../runtime/kinds.js';
+import { keyOf } from '../runtime/object-key.js';
+import { patchStatus } from '../runtime/writes.js';
+import { claimsState, podClaims } from './claims-ready.js';
+import { clusterOf } from './cluster.js';
+import { isNodeReady } from './filters/node-ready.js';
+import { place } from './placement.js';
+
+export const schedulerName = 'default-scheduler';
+/** A claim is provisioned in less; then its pod is called unschedulable. Milliseconds. */
+const claimPatience = 5000;
+/** A pod that found no node is tried again this often, whatever happens. */
+const retryAfter = 60_000;
+const claimIndex = 'pod-claim';
+
+export function createSchedulerController(deps: ControllerDependencies): Runnable {
+  return new Scheduler(deps).controller;
+}
+
+class Scheduler {
+  readonly controller: Controller;
+  readonly #recorder: EventRecorder;
+  readonly #pods: Informer<Pod>;
+  readonly #nodes: Informer<Node>;
+  readonly #claims: Informer<PersistentVolumeClaim>;
+  /** Pods that found no node: tried again when something changes. */
+  readonly #waiting = new Set<string>();
+  /** Node of each pod that was bound, until the informer shows it; by UID. */
+  readonly #assumed = new Map<string, string>();
+
+  constructor(private readonly deps: ControllerDependencies) {
+    this.#recorder = deps.recorder(schedulerName);
+    this.#pods = deps.informers.get(pods);
+    this.#nodes = deps.informers.get(nodes);
+    this.#claims = deps.informers.get(persistentVolumeClaims);
+    this.#pods.addIndex(claimIndex, (pod) =>
+      podClaims(pod).map((claim) => `${pod.metadata.namespace ?? ''}/${claim}`),
+    );
+    this.controller = new Controller({
+      name: 'scheduler',
+      informers: [this.#pods, this.#nodes, this.#claims],
+      reconcile: (key, signal) => this.#schedule(key, signal),
+      logger: deps.logger,
+      clock: deps.clock,
+      // One at a time: each decision must see the ones before it.
+      workers: 1,
+      metrics: deps.metrics,
+    });
+    this.#listen();
+  }
+
+  #listen(): void {
+    this.#pods.addHandler({
+      add: (pod) => this.#podChanged(pod),
+      update: (before, pod) => {
+        this.#podChanged(pod);
+        if (hasEnded(pod) && !hasEnded(before)) this.#retryWaiting();
+      },
+      delete: (pod) => {
+        this.#assumed.delete(pod.metadata.uid);
+        this.#waiting.delete(keyOf(pod.metadata));
+        if (pod.spec?.nodeName !== undefined) this.#retryWaiting();
+      },
+    });
+    this.#nodes.addHandler({
+      add: () => this.#retryWaiting(),
+      update: (before, node) => {
+        if (matters(before, node)) this.#retryWaiting();
+      },
+    });
+    const claimChanged = (claim: PersistentVolumeClaim): void => {
+      for (const pod of this.#pods.byIndex(claimIndex, keyOf(claim.metadata))) this.#podChanged(pod);
+    };
+    this.#claims.addHandler({ add: claimChanged, update: (_, claim) => claimChanged(claim) });
+  }
+
+  #podChanged(pod: Pod): void {
+    if (pod.spec?.nodeName !== undefined) this.#assumed.delete(pod.metadata.uid);
+    if (isOurs(pod)) this.controller.enqueue(keyOf(pod.metadata));
+    else this.#waiting.delete(keyOf(pod.metadata));
+  }
+
+  #retryWaiting(): void {
+    for (const key of this.#waiting) this.controller.enqueue(key);
+  }
+
+  async #schedule(key: string, signal: AbortSignal): Promise<ReconcileResult | undefined> {
+    const pod = this.#pods.get(key);
+    if (pod === undefined || !isOurs(pod) || this.#assumed.has(pod.metadata.uid)) return undefined;
+    const claims = claimsState(pod, this.#claims);
+    const age = this.deps.clock.now() - Date.parse(pod.metadata.creationTimestamp);
+    if (claims.kind === 'pending' && age < claimPatience) return { requeueAfter: claimPatience - age };
+    if (claims.kind === 'pending')
+      return this.#refuse(pod, 'pod has unbound immediate PersistentVolumeClaims', signal);
+    if (claims.kind === 'missing') return this.#refuse(pod, claims.message, signal);
+    const placement = place(pod, clusterOf(this.#nodes.list(), this.#pods.list(), this.#assumed));
+    if (placement.kind === 'none') return this.#refuse(pod, placement.message, signal);
+    await this.#bind(pod, placement.name, signal);
+    return undefined;
+  }
+
+  async #bind(pod: Pod, node: string, signal: AbortSignal): Promise<void> {
+    const { uid, name, namespace } = pod.metadata;
+    this.#assumed.set(uid, node);
+    const body = {
+      apiVersion: 'v1',
+      kind: 'Binding',
+      metadata: { name, namespace, uid },
+      target: { apiVersion: 'v1', kind: 'Node', name: node },
+    };
+    try {
+      await this.deps.client.post(pods, { namespace, name }, 'POST', 'binding', body, signal);
+    } catch (error) {
+      this.#assumed.delete(uid);
+      // Gone, or bound by somebody else: the informer will show it.
+      if (isNotFound(error) || isConflict(error)) return;
+      throw error;
+    }
+    // The informer may have shown it before the answer came.
+    if (this.#pods.get({ namespace, name })?.spec?.nodeName !== undefined) this.#assumed.delete(uid);
+    this.#waiting.delete(keyOf(pod.metadata));
+    this.#recorder.event(
+      pod,
+      'Normal',
+      'Scheduled',
+      `Successfully assigned ${keyOf(pod.metadata)} to ${node}`,
+    );
+  }
+
+  async #refuse(pod: Pod, message: string, signal: AbortSignal): Promise<ReconcileResult> {
+    this.#waiting.add(keyOf(pod.metadata));
+    const before = findCondition(pod.status?.conditions, 'PodScheduled');
+    if (before?.status !== 'False' || before.message !== message) {
+      const wanted = {
+        type: 'PodScheduled',
+        status: 'False',
+        reason: reasons.unschedulable,
+        message,
+      } as const;
+      const conditions = withCondition(pod.status?.conditions, wanted, this.deps.clock.now());
+      await patchStatus(this.deps.client, pods, pod, { ...pod.status, conditions }, signal);
+      this.#recorder.event(pod, 'Warning', 'FailedScheduling', message);
+    }
+    return { requeueAfter: retryAfter };
+  }
+}
+
+function isOurs(pod: Pod): boolean {
+  const { nodeName, schedulerName: wanted = schedulerName, schedulingGates = [] } = pod.spec ?? {};
+  return (
+    nodeName === undefined &&
+    wanted === schedulerName &&
+    schedulingGates.length === 0 &&
+    pod.metadata.deletionTimestamp === undefined &&
+    !hasEnded(pod)
+  );
+}
+
+function hasEnded({ status }: Pod): boolean {
+  return status?.phase === 'Succeeded' || status?.phase === 'Failed';
+}
+
+/** Nodes report their health all the time; only these changes may make room for a pod. */
+function matters(before: Node, after: Node): boolean {
+  const relevant = (node: Node): string =>
+    JSON.stringify([
+      node.metadata.labels,
+      node.spec?.taints,
+      node.spec?.unschedulable,
+      node.status?.allocatable,
+      isNodeReady(node),
+    ]);
+  return relevant(before) !== relevant(after);
+}

@@ -1,0 +1,79 @@
+/** The one word that `kubectl get vm` shows. The first that applies wins. */
+import type {
+  VirtualMachine,
+  VirtualMachineInstance,
+  VirtualMachineStartFailure,
+  VirtualMachineStateChangeRequest,
+} from '../../openapi/generated/types/kubevirt_v1.js';
+import { conditionTypes, phases, reasons, type PrintableStatus, type RunStrategy } from '../constants.js';
+import { findCondition, isConditionTrue } from '../runtime/conditions.js';
+import { isFinal } from './start-failure.js';
+import { startRequest, wantsStop } from './state-change-requests.js';
+
+export interface PrintableInput {
+  readonly vm: VirtualMachine;
+  readonly vmi: VirtualMachineInstance | undefined;
+  readonly runStrategy: RunStrategy;
+  readonly requests: readonly VirtualMachineStateChangeRequest[];
+  readonly startFailure: VirtualMachineStartFailure | undefined;
+  /** Some claim of the VM waits for its first consumer or for a volume. */
+  readonly waitsForVolumes: boolean;
+}
+
+export function printableStatus(input: PrintableInput): PrintableStatus {
+  const { vm, vmi } = input;
+  if (vm.metadata.deletionTimestamp !== undefined) return 'Terminating';
+  if (vmi === undefined) return withoutInstance(input);
+  if (isFinal(vmi)) return finished(input);
+  if (vmi.metadata.deletionTimestamp !== undefined || wantsStop(input.requests, vmi)) return 'Stopping';
+  if (isMigrating(vmi)) return 'Migrating';
+  if (isConditionTrue(vmi.status?.conditions, conditionTypes.paused)) return 'Paused';
+  switch (vmi.status?.phase) {
+    case phases.running:
+      return 'Running';
+    case phases.unknown:
+      return 'Unknown';
+    default:
+      return startProblem(vmi) ?? (input.waitsForVolumes ? 'WaitingForVolumeBinding' : 'Starting');
+  }
+}
+
+function withoutInstance({ runStrategy, requests, startFailure }: PrintableInput): PrintableStatus {
+  if ((startFailure?.consecutiveFailCount ?? 0) > 0) return 'CrashLoopBackOff';
+  if (runStrategy === 'WaitAsReceiver') return 'WaitingForReceiver';
+  return runStrategy === 'Manual' && startRequest(requests) !== undefined ? 'Starting' : 'Stopped';
+}
+
+/** It ended; who is about to be started again waits out the delay of a crash loop. */
+function finished({ startFailure }: PrintableInput): PrintableStatus {
+  return (startFailure?.consecutiveFailCount ?? 0) > 0 ? 'CrashLoopBackOff' : 'Stopped';
+}
+
+function isMigrating(vmi: VirtualMachineInstance): boolean {
+  const state = vmi.status?.migrationState;
+  return state?.startTimestamp !== undefined && state.completed !== true && state.failed !== true;
+}
+
+/** Why it does not start, where that is known. */
+function startProblem(vmi: VirtualMachineInstance): PrintableStatus | undefined {
+  const conditions = vmi.status?.conditions;
+  const scheduled = findCondition(conditions, conditionTypes.podScheduled);
+  if (scheduled?.status === 'False' && scheduled.reason === reasons.unschedulable)
+    return 'ErrorUnschedulable';
+  if (isConditionTrue(conditions, conditionTypes.provisioning)) return 'Provisioning';
+  const synchronized = findCondition(conditions, conditionTypes.synchronized);
+  if (synchronized?.status !== 'False') return undefined;
+  switch (synchronized.reason) {
+    case reasons.claimNotFound:
+      return 'ErrorPvcNotFound';
+    case reasons.errImagePull:
+      return 'ErrImagePull';
+    case reasons.imagePullBackOff:
+      return 'ImagePullBackOff';
+    case 'FailedDataVolumeImport':
+    case 'DataVolumeError':
+      return 'DataVolumeError';
+    default:
+      return undefined;
+  }
+}

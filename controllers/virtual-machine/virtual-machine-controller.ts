@@ -1,0 +1,263 @@
+/** Makes, keeps, stops and remakes the instance of each VM, as its run strategy and its users ask. */
+import type {
+  VirtualMachine,
+  VirtualMachineInstance,
+  VirtualMachineStartFailure,
+  VirtualMachineStateChangeRequest,
+} from '../../openapi/generated/types/kubevirt_v1.js';
+import { claimIndex, claimKeys, findClaims } from '../claims.js';
+import { finalizers, reasons, type RunStrategy } from '../constants.js';
+import type { ControllerDependencies } from '../dependencies.js';
+import { Controller, type ReconcileResult, type Runnable } from '../runtime/controller.js';
+import { isNotFound } from '../runtime/errors.js';
+import { Expectations } from '../runtime/expectations.js';
+import type { Informer } from '../runtime/informer.js';
+import { persistentVolumeClaims, virtualMachineInstances, virtualMachines } from '../runtime/kinds.js';
+import { keyOf } from '../runtime/object-key.js';
+import { controllerOf, isControlledBy, patchFinalizers, patchStatus } from '../runtime/writes.js';
+import { Instances, type Outcome } from './instances.js';
+import { decide, isStartExpected, runStrategyOf } from './run-strategy.js';
+import { backoffLeft, nextStartFailure } from './start-failure.js';
+import { pendingRequests, requestsOf, startRequest } from './state-change-requests.js';
+import { nextStatus } from './status.js';
+
+const name = 'virtualmachine-controller';
+/** A claim is bound in less: only one that stays unbound is worth a word in the status. Milliseconds. */
+const claimPatience = 5000;
+
+export function createVirtualMachineController(deps: ControllerDependencies): Runnable {
+  return new VirtualMachineController(deps).controller;
+}
+
+/** What one reconciliation has found out before it acts. */
+interface Observation {
+  readonly vm: VirtualMachine;
+  readonly vmi: VirtualMachineInstance | undefined;
+  readonly runStrategy: RunStrategy;
+  readonly requests: readonly VirtualMachineStateChangeRequest[];
+  readonly startFailure: VirtualMachineStartFailure | undefined;
+}
+
+class VirtualMachineController {
+  readonly controller: Controller;
+  readonly #expectations: Expectations;
+  readonly #instances: Instances;
+  readonly #vms: Informer<VirtualMachine>;
+  readonly #vmis: Informer<VirtualMachineInstance>;
+  readonly #claims;
+
+  constructor(private readonly deps: ControllerDependencies) {
+    this.#expectations = new Expectations(deps.clock);
+    this.#instances = new Instances(deps.client, deps.recorder(name), this.#expectations);
+    this.#vms = deps.informers.get(virtualMachines);
+    this.#vmis = deps.informers.get(virtualMachineInstances);
+    this.#claims = deps.informers.get(persistentVolumeClaims);
+    this.#vms.addIndex(claimIndex, (vm) => claimKeys(vm.metadata.namespace, vm.spec.template.spec));
+    this.controller = new Controller({
+      name: 'virtual-machine',
+      informers: [this.#vms, this.#vmis, this.#claims],
+      reconcile: (key, signal) => this.#reconcile(key, signal),
+      logger: deps.logger,
+      clock: deps.clock,
+      metrics: deps.metrics,
+    });
+    this.#listen();
+  }
+
+  #listen(): void {
+    const enqueue = (vm: VirtualMachine): void => {
+      const key = keyOf(vm.metadata);
+      this.#expectations.versionObserved(key, vm.metadata.uid, vm.metadata.resourceVersion);
+      this.controller.enqueue(key);
+    };
+    this.#vms.addHandler({
+      add: enqueue,
+      update: (_, vm) => enqueue(vm),
+      delete: (vm) => {
+        this.#expectations.forget(keyOf(vm.metadata));
+        this.controller.enqueue(keyOf(vm.metadata));
+      },
+    });
+    this.#vmis.addHandler({
+      add: (vmi) => {
+        this.#expectations.creationObserved(keyOf(vmi.metadata), vmi.metadata.name);
+        this.#enqueueOwner(vmi);
+      },
+      update: (_, vmi) => {
+        const { uid, deletionTimestamp } = vmi.metadata;
+        if (deletionTimestamp !== undefined) this.#expectations.deletionObserved(keyOf(vmi.metadata), uid);
+        this.#enqueueOwner(vmi);
+      },
+      delete: (vmi) => {
+        this.#expectations.deletionObserved(keyOf(vmi.metadata), vmi.metadata.uid);
+        this.#enqueueOwner(vmi);
+      },
+    });
+    const claimChanged = (claim: { metadata: { namespace?: string; name: string } }): void => {
+      for (const vm of this.#vms.byIndex(claimIndex, keyOf(claim.metadata)))
+        this.controller.enqueue(keyOf(vm.metadata));
+    };
+    this.#claims.addHandler({ add: claimChanged, update: (_, claim) => claimChanged(claim) });
+  }
+
+  /** An instance has its VM's name, owned or (after an orphaning delete) not. */
+  #enqueueOwner(vmi: VirtualMachineInstance): void {
+    const owner = controllerOf(vmi);
+    if (owner === undefined || owner.kind === virtualMachines.kind)
+      this.controller.enqueue(keyOf(vmi.metadata));
+  }
+
+  async #reconcile(key: string, signal: AbortSignal): Promise<ReconcileResult | undefined> {
+    const vm = this.#vms.get(key);
+    if (vm === undefined) {
+      this.#expectations.forget(key);
+      return undefined;
+    }
+    if (!this.#expectations.satisfied(key)) return { requeueAfter: this.#expectations.lapsesIn(key) };
+    const found = this.#vmis.get(key);
+    if (vm.metadata.deletionTimestamp !== undefined) return this.#finalize(vm, found, signal);
+    if (
+      await this.#written(
+        key,
+        patchFinalizers(this.deps.client, virtualMachines, vm, { add: finalizers.virtualMachine }, signal),
+      )
+    )
+      return undefined;
+    if (found !== undefined && controllerOf(found) === undefined) {
+      await this.#instances.adopt(vm, found, signal);
+      return undefined;
+    }
+    if (found !== undefined && !isControlledBy(found, vm)) return this.#nameTaken(vm, found, signal);
+    return this.#sync(this.#observe(vm, found), signal);
+  }
+
+  #observe(vm: VirtualMachine, vmi: VirtualMachineInstance | undefined): Observation {
+    const runStrategy = runStrategyOf(vm);
+    const requests = pendingRequests(requestsOf(vm), vmi);
+    const { clock, random } = this.deps;
+    const expected = isStartExpected(runStrategy, requests);
+    const startFailure = nextStartFailure(vm, vmi, expected, clock.now(), random);
+    return { vm, vmi, runStrategy, requests, startFailure };
+  }
+
+  async #sync(observation: Observation, signal: AbortSignal): Promise<ReconcileResult | undefined> {
+    const { vm, runStrategy, requests } = observation;
+    const action = decide({ ...observation, observedRunStrategy: vm.status?.runStrategy });
+    if (action.kind === 'setRunStrategy') {
+      await this.#setRunStrategy(vm, action.runStrategy, signal);
+      return undefined;
+    }
+    const outcome: Outcome =
+      action.kind === 'start'
+        ? await this.#start(observation, action.paused, signal)
+        : { vmi: observation.vmi };
+    // What a stop is to be followed by must be on record before the instance is gone.
+    const restart = action.kind === 'stop' && action.restart && startRequest(requests) === undefined;
+    const left = pendingRequests(restart ? [...requests, { action: 'Start' }] : requests, outcome.vmi);
+    const waiting = await this.#writeStatus({ ...observation, runStrategy, requests: left }, outcome, signal);
+    if (action.kind === 'stop' && observation.vmi !== undefined)
+      await this.#instances.delete(vm, observation.vmi, signal);
+    if (outcome.error !== undefined) throw outcome.error;
+    const requeueAfter = outcome.requeueAfter ?? waiting;
+    return requeueAfter === undefined ? undefined : { requeueAfter };
+  }
+
+  async #start({ vm, startFailure }: Observation, paused: boolean, signal: AbortSignal): Promise<Outcome> {
+    const wait = backoffLeft(startFailure, this.deps.clock.now());
+    return wait > 0 ? { vmi: undefined, requeueAfter: wait } : this.#instances.create(vm, paused, signal);
+  }
+
+  /** Returns after how long to look at unbound claims again. */
+  async #writeStatus(
+    observation: Observation,
+    outcome: Outcome,
+    signal: AbortSignal,
+  ): Promise<number | undefined> {
+    const { vm } = observation;
+    const now = this.deps.clock.now();
+    const unbound = findClaims(this.#claims, vm.metadata.namespace, vm.spec.template.spec)
+      .filter(({ object }) => object?.status?.phase === 'Pending')
+      .map(({ object }) => now - Date.parse(object?.metadata.creationTimestamp ?? ''));
+    const oldest = Math.max(...unbound, Number.NEGATIVE_INFINITY);
+    const status = nextStatus({
+      ...observation,
+      vmi: outcome.vmi,
+      failure: outcome.failure,
+      waitsForVolumes: oldest >= claimPatience,
+      now,
+    });
+    await this.#written(
+      keyOf(vm.metadata),
+      patchStatus(this.deps.client, virtualMachines, vm, status, signal),
+    );
+    return unbound.length > 0 && oldest < claimPatience ? claimPatience - oldest : undefined;
+  }
+
+  /** True if something was written; what the informer shows until it has caught up is then stale. */
+  async #written(key: string, write: Promise<VirtualMachine | undefined>): Promise<boolean> {
+    const result = await write;
+    if (result === undefined) return false;
+    this.#expect(key, result);
+    return true;
+  }
+
+  #expect(key: string, { metadata }: VirtualMachine): void {
+    // The informer may have been faster than the answer.
+    if (this.#vms.get(key)?.metadata.resourceVersion === metadata.resourceVersion) return;
+    this.#expectations.expectVersion(key, metadata.uid, metadata.resourceVersion);
+    const seen = this.#vms.get(key);
+    if (seen !== undefined)
+      this.#expectations.versionObserved(key, seen.metadata.uid, seen.metadata.resourceVersion);
+  }
+
+  async #setRunStrategy(vm: VirtualMachine, runStrategy: RunStrategy, signal: AbortSignal): Promise<void> {
+    const { uid, resourceVersion } = vm.metadata;
+    const spec = vm.spec.runStrategy === undefined ? { running: true } : { runStrategy };
+    const body = { metadata: { uid, resourceVersion }, spec };
+    const patch = this.deps.client.patch(
+      virtualMachines,
+      vm.metadata,
+      { type: 'merge', body },
+      undefined,
+      signal,
+    );
+    await this.#written(keyOf(vm.metadata), patch);
+  }
+
+  async #nameTaken(
+    vm: VirtualMachine,
+    vmi: VirtualMachineInstance,
+    signal: AbortSignal,
+  ): Promise<ReconcileResult | undefined> {
+    const owner = controllerOf(vmi);
+    const message = `virtual machine instance ${vmi.metadata.name} belongs to ${owner?.kind ?? ''} ${owner?.name ?? ''}; rename one of them`;
+    const failure = { reason: reasons.failedCreate, message };
+    await this.#writeStatus(this.#observe(vm, undefined), { vmi: undefined, failure }, signal);
+    return undefined;
+  }
+
+  /** The VM goes when its instance has gone, unless its dependents are to outlive it. */
+  async #finalize(
+    vm: VirtualMachine,
+    found: VirtualMachineInstance | undefined,
+    signal: AbortSignal,
+  ): Promise<undefined> {
+    const { client } = this.deps;
+    const orphaning = vm.metadata.finalizers?.includes(finalizers.orphan) === true;
+    const vmi = found !== undefined && isControlledBy(found, vm) ? found : undefined;
+    if (vmi === undefined || orphaning) {
+      const remove = [finalizers.virtualMachine];
+      await this.#written(
+        keyOf(vm.metadata),
+        patchFinalizers(client, virtualMachines, vm, { remove }, signal).catch((error: unknown) => {
+          if (isNotFound(error)) return undefined;
+          throw error;
+        }),
+      );
+      return undefined;
+    }
+    await this.#writeStatus(this.#observe(vm, vmi), { vmi }, signal);
+    if (vmi.metadata.deletionTimestamp === undefined) await this.#instances.delete(vm, vmi, signal);
+    return undefined;
+  }
+}
