@@ -13,6 +13,7 @@ const mayImport = {
   controllers: ['openapi', 'controllers/runtime'],
   'node-agent': ['openapi', 'controllers/runtime'],
   launcher: ['openapi'],
+  cli: ['openapi', 'controllers/runtime'],
 };
 const folders = [
   'openapi',
@@ -21,6 +22,7 @@ const folders = [
   'controllers',
   'node-agent',
   'launcher',
+  'cli',
   'deploy',
   'test',
 ];
