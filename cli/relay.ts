@@ -84,6 +84,7 @@ export function relay(
         });
       }
     });
+    socket.resume();
     socket.once('close', () => {
       finish(() => {
         resolve('lost');

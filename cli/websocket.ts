@@ -80,7 +80,7 @@ async function refusal(response: IncomingMessage): Promise<StatusError> {
   );
 }
 
-/** An open socket; `StatusError` if the server refused, `ConnectionError` if it could not be asked. */
+/** An open, paused socket; `StatusError` if the server refused, `ConnectionError` if it could not be asked. */
 export async function openStream(
   connection: ConnectionOptions,
   request: StreamRequest,
@@ -102,6 +102,8 @@ export async function openStream(
       action();
     };
     socket.once('open', () => {
+      // Nothing gets lost before somebody listens.
+      socket.pause();
       settle(() => {
         resolve(socket);
       });
