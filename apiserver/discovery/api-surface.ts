@@ -1,4 +1,5 @@
 /** What the server serves, as one table: from it come all discovery documents, and what is a path at all. */
+import type { PublishedResource } from '../../openapi/documents/published-resource.js';
 import type { Resource } from '../registry/resource.js';
 import type { Subresource } from '../subresources/interface.js';
 import type { VirtualResource } from './virtual-resource.js';
@@ -21,6 +22,8 @@ export interface ServedResource {
   readonly namespaced: boolean;
   /** Undefined if only its subresources are served here, as in `subresources.kubevirt.io`. */
   readonly responseKind: GroupVersionKind | undefined;
+  /** Full name of its schema; undefined as above. */
+  readonly definition: string | undefined;
   /** Empty as above. */
   readonly verbs: readonly string[];
   readonly shortNames: readonly string[];
@@ -52,14 +55,15 @@ export function buildSurface(
 ): ApiSurface {
   const surface = new SurfaceBuilder();
   for (const resource of resources) {
-    for (const { name: version } of resource.versions) {
-      surface.add(resource.group, version, storedResource(resource, version));
+    for (const { name: version, definition } of resource.versions) {
+      surface.add(resource.group, version, storedResource(resource, version, definition));
     }
   }
-  for (const { group, version, kind, plural, singular, namespaced } of virtual) {
+  for (const { group, version, kind, plural, singular, namespaced, definition } of virtual) {
     surface.add(group, version, {
       ...bare(plural, singular, namespaced),
       responseKind: { group, version, kind },
+      definition,
       verbs: ['create'],
     });
   }
@@ -71,7 +75,7 @@ export function buildSurface(
   return surface.build();
 }
 
-function storedResource(resource: Resource, version: string): ServedResource {
+function storedResource(resource: Resource, version: string, definition: string): ServedResource {
   const responseKind = { group: resource.group, version, kind: resource.kind };
   const viewVerbs = ['get', 'patch', 'update'];
   const subresources: ServedSubresource[] = [];
@@ -88,6 +92,7 @@ function storedResource(resource: Resource, version: string): ServedResource {
     singular: resource.singular,
     namespaced: resource.namespaced,
     responseKind,
+    definition,
     verbs: resource.verbs ?? allVerbs,
     shortNames: resource.shortNames,
     categories: resource.categories,
@@ -101,6 +106,7 @@ function bare(plural: string, singular: string, namespaced: boolean): ServedReso
     singular,
     namespaced,
     responseKind: undefined,
+    definition: undefined,
     verbs: [],
     shortNames: [],
     categories: [],
@@ -150,4 +156,25 @@ class SurfaceBuilder {
     }));
     return [...groups.filter(({ group }) => group === ''), ...groups.filter(({ group }) => group !== '')];
   }
+}
+
+/** The same table as the published documents want it. */
+export function publishedResources(surface: ApiSurface): readonly PublishedResource[] {
+  const generic = new Set(['status', 'scale']);
+  return surface.flatMap(({ group, versions }) =>
+    versions.flatMap(({ version, resources }) =>
+      resources.map(({ plural, namespaced, responseKind, definition, verbs, subresources }) => ({
+        group,
+        version,
+        kind: responseKind?.kind ?? '',
+        plural,
+        namespaced,
+        definition,
+        verbs,
+        status: subresources.some(({ name }) => name === 'status'),
+        scale: subresources.some(({ name }) => name === 'scale'),
+        subresources: subresources.filter(({ name }) => !generic.has(name)),
+      })),
+    ),
+  );
 }

@@ -1,17 +1,10 @@
 /** `/openapi/v3` with one document a group-version at a URL that names its hash, and `/openapi/v2`. */
+import type { DocumentSource } from '../../openapi/documents/source.js';
 import { ApiError } from '../errors/api-error.js';
 import { pathNotFound } from '../http/status-reply.js';
 import type { Handler, Reply, RequestContext } from '../request.js';
 import { document, hashOf, serveDocument, type Document } from './document.js';
 import { withoutTrailingSlash } from './discovery.js';
-
-/** Where the documents come from. Each is JSON, and the same bytes for the life of the process. */
-export interface OpenApiSource {
-  /** Paths below `/openapi/v3/`: `apis/kubevirt.io/v1`, `api/v1`, `version`. */
-  readonly v3Paths: readonly string[];
-  v3(path: string): Buffer;
-  v2(): Buffer;
-}
 
 interface Published {
   readonly document: Document;
@@ -27,7 +20,7 @@ export class OpenApi {
   #v2: Document | undefined;
 
   constructor(
-    private readonly source: OpenApiSource,
+    private readonly source: DocumentSource,
     private readonly now: () => number,
   ) {}
 

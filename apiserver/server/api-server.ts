@@ -6,7 +6,8 @@ import { constants } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { AuditRecorder } from '../audit/recorder.js';
-import { buildSurface } from '../discovery/api-surface.js';
+import { createDocumentSource } from '../../openapi/documents/source.js';
+import { buildSurface, publishedResources } from '../discovery/api-surface.js';
 import { Discovery } from '../discovery/discovery.js';
 import { OpenApi } from '../discovery/openapi.js';
 import { versionHandler } from '../discovery/version.js';
@@ -37,6 +38,8 @@ export class ApiServer {
   readonly #openApi: OpenApi;
   /** Every TCP connection, those that have left HTTP and those that are still shaking hands included. */
   readonly #connections = new Set<Socket>();
+  /** Every TLS connection. */
+  readonly #secureConnections = new Set<Socket>();
   #state: State = 'new';
   #stopped: Promise<void> | undefined;
 
@@ -48,8 +51,11 @@ export class ApiServer {
     for (const check of config.livenessChecks) this.health.add(['healthz', 'livez', 'readyz'], check);
     for (const check of config.readinessChecks) this.health.add(['healthz', 'readyz'], check);
     this.health.add(['readyz'], { name: 'shutdown', check: () => this.#refuseWhenStopping() });
-    const discovery = new Discovery(buildSurface(api.resources, api.virtualResources, api.subresources));
-    this.#openApi = new OpenApi(config.openApi, config.now);
+    const surface = buildSurface(api.resources, api.virtualResources, api.subresources);
+    const discovery = new Discovery(surface);
+    const { version } = config.build;
+    const documents = createDocumentSource(api.definitions, publishedResources(surface), version);
+    this.#openApi = new OpenApi(documents, config.now);
     const routes = pathRoutes({
       discovery,
       openApi: this.#openApi,
@@ -91,10 +97,15 @@ export class ApiServer {
   }
 
   #listenForConnections(): void {
-    this.#server.on('connection', (socket: Socket) => {
-      this.#connections.add(socket);
-      socket.once('close', () => this.#connections.delete(socket));
-    });
+    for (const [event, open] of [
+      ['connection', this.#connections],
+      ['secureConnection', this.#secureConnections],
+    ] as const) {
+      this.#server.on(event, (socket: Socket) => {
+        open.add(socket);
+        socket.once('close', () => open.delete(socket));
+      });
+    }
     this.#server.on('upgrade', (request, socket: Socket, head) => {
       this.#serve(upgradeExchange(request, socket, head));
     });
@@ -147,7 +158,7 @@ export class ApiServer {
       const closed = once(this.#server, 'close');
       this.#server.close();
       this.#pipeline.stopLongRunning();
-      this.#server.closeIdleConnections();
+      for (const socket of this.#secureConnections) if (!this.#pipeline.isBusy(socket)) socket.destroySoon();
       const limit = setTimeout(() => {
         logger.warn('requests are still in flight: closing their connections');
         for (const socket of this.#connections) socket.destroy();
@@ -190,6 +201,7 @@ function serverOptions(tls: TlsFiles): https.ServerOptions {
     maxHeaderSize: maxHeaderBytes,
     keepAliveTimeout: keepAliveTimeoutMs,
     headersTimeout: keepAliveTimeoutMs + 5_000,
+    handshakeTimeout: 10_000,
     noDelay: true,
     keepAlive: true,
     keepAliveInitialDelay: 30_000,

@@ -7,7 +7,6 @@ import { BearerTokenAuthenticator, StaticTokens, type TokenVerifier } from '../a
 import { ClientCertificateAuthenticator } from '../authn/client-certificate.js';
 import { parseTokenFile } from '../authn/token-file.js';
 import type { Definitions } from '../../openapi/schema.js';
-import type { OpenApiSource } from '../discovery/openapi.js';
 import type { BuildInfo } from '../discovery/version.js';
 import type { InFlightLimits } from '../flowcontrol/in-flight.js';
 import type { HealthCheck } from '../health/health.js';
@@ -47,7 +46,6 @@ export interface ServerOptions {
   readonly tls: TlsFiles;
   readonly api: Api;
   readonly authorizer: Authorizer;
-  readonly openApi: OpenApiSource;
   readonly logger: Logger;
   readonly build: BuildInfo;
   /** `--token-auth-file`. */
@@ -84,7 +82,6 @@ export interface CompletedConfig extends Required<
     | 'tls'
     | 'api'
     | 'authorizer'
-    | 'openApi'
     | 'logger'
     | 'build'
     | 'requestTimeoutMs'
@@ -115,7 +112,6 @@ export async function completeConfig(options: ServerOptions): Promise<CompletedC
     tls: options.tls,
     api: options.api,
     authorizer: options.authorizer,
-    openApi: options.openApi,
     logger: options.logger,
     build: options.build,
     limits: { reads: options.limits?.reads ?? 400, writes: options.limits?.writes ?? 200 },

@@ -1,4 +1,5 @@
 /** The way of every request: info → who → as whom → capacity → may → body → answer. Upgrades take the same way. */
+import type { Socket } from 'node:net';
 import type { AuditRecorder } from '../audit/recorder.js';
 import { AuthenticatorChain, unauthorized } from '../authn/authenticator.js';
 import { credentialsOf } from '../authn/credentials.js';
@@ -28,6 +29,7 @@ export class Pipeline {
   readonly #authenticators: AuthenticatorChain;
   readonly #limiter: InFlightLimiter;
   readonly #log: RequestLog;
+  readonly #inFlight = new Set<Exchange>();
   /** Watches and streams, which end when the server stops. */
   readonly #longRunning = new Set<Exchange>();
   #stopping = false;
@@ -46,11 +48,19 @@ export class Pipeline {
   /** Ends watches and streams, and from now on closes each connection behind its answer. */
   stopLongRunning(): void {
     this.#stopping = true;
+    for (const { response } of this.#inFlight) response.shouldKeepAlive = false;
     for (const exchange of this.#longRunning) exchange.scope.abort(new ServerStopping());
+  }
+
+  /** Whether a connection has a request that is not answered yet. */
+  isBusy(socket: Socket): boolean {
+    for (const { request } of this.#inFlight) if (request.socket === socket) return true;
+    return false;
   }
 
   /** Resolves when the answer is written or the client has gone. Never rejects. */
   async serve(exchange: Exchange): Promise<void> {
+    this.#inFlight.add(exchange);
     exchange.response.once('close', () => this.#closed(exchange));
     if (this.#stopping) exchange.response.shouldKeepAlive = false;
     try {
@@ -170,7 +180,10 @@ export class Pipeline {
   }
 
   #closed(exchange: Exchange): void {
+    this.#inFlight.delete(exchange);
     this.#longRunning.delete(exchange);
+    // An answer that had begun before the server was told to stop has promised to keep its connection.
+    if (this.#stopping) exchange.request.socket.destroySoon();
     exchange.scope.clearDeadline();
     const { response, info } = exchange;
     const complete = response.writableFinished || exchange.switched;

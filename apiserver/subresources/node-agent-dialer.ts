@@ -141,7 +141,7 @@ const reasons: readonly Reason[] = [
 function parseStatus(text: string): Partial<Status> | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? (value as Partial<Status>) : undefined;
+    return typeof value === 'object' && value !== null ? value : undefined;
   } catch {
     return undefined;
   }

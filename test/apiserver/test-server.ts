@@ -111,11 +111,6 @@ export async function startTestServer(t: TestContext, options: TestServerOptions
   const config = await completeConfig({
     host: '127.0.0.1',
     port: 0,
-    openApi: {
-      v3Paths: ['api/v1'],
-      v3: () => Buffer.from('{"openapi":"3.0.0"}'),
-      v2: () => Buffer.from('{"swagger":"2.0"}'),
-    },
     logger: pino({ level: process.env.LOG_LEVEL ?? 'silent' }),
     build: { version: '0.0.0' },
     tokenAuthFile,
