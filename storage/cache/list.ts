@@ -1,5 +1,5 @@
 import type { Entry, Selection } from '../interface.js';
-import { compareKeys, prefixEnd } from '../keys.js';
+import { compareKeys } from '../keys.js';
 import type { SortedEntries } from './sorted-entries.js';
 
 export const namespacePrefix = (prefix: string, namespace: string | undefined): string =>
@@ -17,11 +17,9 @@ export function walkState(
   visit: (entry: Entry) => boolean,
 ): void {
   const from = after !== undefined && compareKeys(after, prefix) >= 0 ? `${after}\0` : prefix;
-  const end = prefixEnd(prefix);
-  const isBehind = (key: string): boolean => end !== undefined && compareKeys(key, end) >= 0;
   const past = [...(then?.values() ?? [])]
     .filter((entry) => entry !== undefined)
-    .filter(({ key }) => compareKeys(key, from) >= 0 && !isBehind(key))
+    .filter(({ key }) => key.startsWith(prefix) && compareKeys(key, from) >= 0)
     .sort((a, b) => compareKeys(a.key, b.key));
   let next = 0;
   /** Visits what the past has before `key`. */
@@ -35,7 +33,7 @@ export function walkState(
   };
   const walk = { stopped: false };
   entries.walk(from, (entry) => {
-    if (isBehind(entry.key)) return false;
+    if (!entry.key.startsWith(prefix)) return false;
     walk.stopped = !visitPast(entry.key) || (then?.has(entry.key) !== true && !visit(entry));
     return !walk.stopped;
   });

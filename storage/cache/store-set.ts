@@ -32,7 +32,7 @@ export interface StoreSet {
   close(): Promise<void>;
 }
 
-const pageLength = 500;
+const pageLength = 2000;
 const firstBackoff = 50;
 const longestBackoff = 5000;
 

@@ -42,3 +42,16 @@ export async function put(backend: Backend, key: string, expect: Revision, value
 export async function remove(backend: Backend, key: string, expect: Revision): Promise<Revision> {
   return (await backend.write({ key, expect, value: undefined })).revision;
 }
+
+/** A backend that does what `backend` does: to replace one method of it. */
+export const forward = (backend: Backend): Backend => ({
+  currentRevision: (signal) => backend.currentRevision(signal),
+  get: (key, options) => backend.get(key, options),
+  list: (prefix, options) => backend.list(prefix, options),
+  write: (write) => backend.write(write),
+  watch: (prefix, after, signal, options) => backend.watch(prefix, after, signal, options),
+  requestProgress: () => backend.requestProgress?.(),
+  compact: (revision) => backend.compact(revision),
+  check: (signal) => backend.check(signal),
+  close: () => backend.close(),
+});

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CompactedError, UnavailableError } from '../errors.js';
 import type { Backend, BackendEvents, BackendWatchOptions, Revision } from '../interface.js';
-import type { OpenBackend } from './backend-fixture.js';
+import { forward, type OpenBackend } from './backend-fixture.js';
 import {
   after,
   bytesOf,
@@ -45,14 +45,7 @@ class Line {
 
   wrap(backend: Backend): Backend {
     return {
-      currentRevision: (signal) => backend.currentRevision(signal),
-      get: (key, options) => backend.get(key, options),
-      list: (prefix, options) => backend.list(prefix, options),
-      write: (write) => backend.write(write),
-      compact: (revision) => backend.compact(revision),
-      check: (signal) => backend.check(signal),
-      close: () => backend.close(),
-      requestProgress: () => backend.requestProgress?.(),
+      ...forward(backend),
       watch: (prefix, revision, signal, options) => this.#watch(backend, prefix, revision, signal, options),
     };
   }

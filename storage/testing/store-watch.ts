@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CompactedError, SlowReaderError } from '../errors.js';
-import type { OpenBackend } from './backend-fixture.js';
+import type { Backend } from '../interface.js';
+import { forward, type OpenBackend } from './backend-fixture.js';
 import { after, erase, isColor, keyOf, bytesOf, openStore, save, TestWatch, thing } from './store-fixture.js';
 
 export function storeWatchTests(open: OpenBackend): void {
@@ -69,6 +70,46 @@ export function storeWatchTests(open: OpenBackend): void {
       assert.deepEqual(await now.read(1), [`ADDED b:red ${next.revision}`]);
     });
   }
+
+  test('what is written while a watch catches up is told once', async (t) => {
+    let write = (): Promise<unknown> => Promise.resolve();
+    const wrap = (inner: Backend): Backend => ({
+      ...forward(inner),
+      async *watch(prefix, revision, signal, watchOptions) {
+        // Only a watcher that catches up asks for previous values.
+        if (watchOptions?.previous !== false) await write();
+        yield* inner.watch(prefix, revision, signal, watchOptions);
+      },
+    });
+    const { store, backend } = await openStore(t, open, {
+      limits: { historyChanges: 0, queuedEvents: 3 },
+      wrap,
+    });
+    const { revision } = await save(store, thing('a'));
+    const b = await save(store, thing('b'));
+    // So that the moment when the watch joined is no change of its own.
+    await backend.write({ key: '/g/other/x', expect: 0, value: bytesOf(thing('x')) });
+    await store.list({ at: { kind: 'newest' } });
+    const watch = new TestWatch(store, { from: after(revision) });
+    write = () => save(store, thing('c'));
+    assert.deepEqual(await watch.read(2), [`ADDED b:red ${b.revision}`, `ADDED c:red ${b.revision + 2}`]);
+    // More than the queue holds: by now the watch is fed from it, and from nothing else.
+    for (const name of ['d', 'e', 'f', 'g', 'h']) {
+      const next = await save(store, thing(name));
+      assert.deepEqual(await watch.read(1), [`ADDED ${name}:red ${next.revision}`]);
+    }
+  });
+
+  test('a watch from the future begins there', async (t) => {
+    const { store } = await openStore(t, open);
+    const { revision } = await save(store, thing('a'));
+    const watch = new TestWatch(store, { from: after(revision + 2), bookmarks: true });
+    const reading = watch.read(1);
+    await save(store, thing('b'));
+    await save(store, thing('c'));
+    const d = await save(store, thing('d'));
+    assert.deepEqual(await reading, [`ADDED d:red ${d.revision}`]);
+  });
 
   test('a watch from before the history is refused by its first read', async (t) => {
     const { store, backend } = await openStore(t, open, { limits: { historyChanges: 1 } });
