@@ -2,10 +2,16 @@
 import type { ObjectMeta } from '../../meta.js';
 import type { RawExtension as runtime_RawExtension } from './runtime.js';
 
+/** A state of an object that a controller keeps. */
 export interface ControllerRevision {
+  /** Group and version of this object. */
   apiVersion: string;
+  /** The state. */
   data?: runtime_RawExtension;
+  /** Kind of this object. */
   kind: string;
+  /** Name, labels and other metadata. */
   metadata: ObjectMeta;
+  /** Number of the state; a later one is higher. */
   revision: number;
 }

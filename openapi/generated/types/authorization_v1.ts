@@ -2,105 +2,178 @@
 import type { LabelSelectorRequirement, ObjectMeta } from '../../meta.js';
 import type { FieldSelectorRequirement as meta_v1_FieldSelectorRequirement } from './meta_v1.js';
 
+/** Field selector of a request. */
 export interface FieldSelectorAttributes {
+  /** The selector as text. */
   rawSelector?: string;
+  /** The selector, parsed. */
   requirements?: meta_v1_FieldSelectorRequirement[];
 }
 
+/** Label selector of a request. */
 export interface LabelSelectorAttributes {
+  /** The selector as text. */
   rawSelector?: string;
+  /** The selector, parsed. */
   requirements?: LabelSelectorRequirement[];
 }
 
+/** Asks whether a user may do something in a namespace. */
 export interface LocalSubjectAccessReview {
+  /** Group and version of this object. */
   apiVersion: string;
+  /** Kind of this object. */
   kind: string;
+  /** Name, labels and other metadata. */
   metadata: ObjectMeta;
+  /** The user and what is to be done. */
   spec: SubjectAccessReviewSpec;
+  /** The answer. */
   status?: SubjectAccessReviewStatus;
 }
 
+/** A request that is not for a resource. */
 export interface NonResourceAttributes {
+  /** Path of the request. */
   path?: string;
+  /** HTTP method, in lower case. */
   verb?: string;
 }
 
+/** What may be done outside resources. */
 export interface NonResourceRule {
+  /** Paths; `*` at the end stands for anything. */
   nonResourceURLs?: string[];
+  /** HTTP methods, in lower case; `*` for all. */
   verbs: string[];
 }
 
+/** A request for a resource. */
 export interface ResourceAttributes {
+  /** Field selector of the request. */
   fieldSelector?: FieldSelectorAttributes;
+  /** API group; `*` for all. */
   group?: string;
+  /** Label selector of the request. */
   labelSelector?: LabelSelectorAttributes;
+  /** Name of the object; empty for all. */
   name?: string;
+  /** Namespace; empty for all, or for cluster-scoped resources. */
   namespace?: string;
+  /** Plural of the kind; `*` for all. */
   resource?: string;
+  /** Subresource; empty for none. */
   subresource?: string;
+  /** What is to be done, such as `get` or `create`; `*` for all. */
   verb?: string;
+  /** API version; `*` for all. */
   version?: string;
 }
 
+/** What may be done with resources. */
 export interface ResourceRule {
+  /** API groups; `*` for all. */
   apiGroups?: string[];
+  /** Names of objects. Empty: all. */
   resourceNames?: string[];
+  /** Plurals of kinds, with `/subresource` for one; `*` for all. */
   resources?: string[];
+  /** What may be done; `*` for all. */
   verbs: string[];
 }
 
+/** Asks whether the caller may do something. */
 export interface SelfSubjectAccessReview {
+  /** Group and version of this object. */
   apiVersion: string;
+  /** Kind of this object. */
   kind: string;
+  /** Name, labels and other metadata. */
   metadata: ObjectMeta;
+  /** What is to be done. */
   spec: SelfSubjectAccessReviewSpec;
+  /** The answer. */
   status?: SubjectAccessReviewStatus;
 }
 
+/** What the caller wants to do. Set exactly one member. */
 export interface SelfSubjectAccessReviewSpec {
+  /** A request that is not for a resource. */
   nonResourceAttributes?: NonResourceAttributes;
+  /** A request for a resource. */
   resourceAttributes?: ResourceAttributes;
 }
 
+/** Asks what the caller may do in a namespace. */
 export interface SelfSubjectRulesReview {
+  /** Group and version of this object. */
   apiVersion: string;
+  /** Kind of this object. */
   kind: string;
+  /** Name, labels and other metadata. */
   metadata: ObjectMeta;
+  /** The namespace. */
   spec: SelfSubjectRulesReviewSpec;
+  /** The answer. */
   status?: SubjectRulesReviewStatus;
 }
 
+/** Where the caller's permissions are asked for. */
 export interface SelfSubjectRulesReviewSpec {
+  /** The namespace. */
   namespace?: string;
 }
 
+/** Asks whether a user may do something. */
 export interface SubjectAccessReview {
+  /** Group and version of this object. */
   apiVersion: string;
+  /** Kind of this object. */
   kind: string;
+  /** Name, labels and other metadata. */
   metadata: ObjectMeta;
+  /** The user and what is to be done. */
   spec: SubjectAccessReviewSpec;
+  /** The answer. */
   status?: SubjectAccessReviewStatus;
 }
 
+/** A user, and what is to be done. */
 export interface SubjectAccessReviewSpec {
+  /** Further facts of the user. */
   extra?: Record<string, string[]>;
+  /** Groups of the user. */
   groups?: string[];
+  /** A request that is not for a resource. */
   nonResourceAttributes?: NonResourceAttributes;
+  /** A request for a resource. */
   resourceAttributes?: ResourceAttributes;
+  /** Identity of the user. */
   uid?: string;
+  /** Name of the user. */
   user?: string;
 }
 
+/** Whether something may be done. */
 export interface SubjectAccessReviewStatus {
+  /** Whether it may be done. */
   allowed: boolean;
+  /** Whether it is refused for good, and no other authorizer is asked. */
   denied?: boolean;
+  /** What went wrong while the answer was found. */
   evaluationError?: string;
+  /** Why it may or may not be done. */
   reason?: string;
 }
 
+/** What the caller may do. */
 export interface SubjectRulesReviewStatus {
+  /** What went wrong while the answer was found. */
   evaluationError?: string;
+  /** Whether there may be more permissions than are told. */
   incomplete: boolean;
+  /** Permissions outside resources. */
   nonResourceRules: NonResourceRule[];
+  /** Permissions on resources. */
   resourceRules: ResourceRule[];
 }

@@ -48,8 +48,11 @@ export interface AzureFileVolumeSource {
 }
 
 export interface Binding {
+  /** Group and version of this object. */
   apiVersion: string;
+  /** Kind of this object. */
   kind: string;
+  /** Name, labels and other metadata. */
   metadata: ObjectMeta;
   target: ObjectReference;
 }
@@ -125,11 +128,14 @@ export interface ClusterTrustBundleProjection {
 }
 
 export interface ConfigMap {
+  /** Group and version of this object. */
   apiVersion: string;
   binaryData?: Record<string, string>;
   data?: Record<string, string>;
   immutable?: boolean;
+  /** Kind of this object. */
   kind: string;
+  /** Name, labels and other metadata. */
   metadata: ObjectMeta;
 }
 
@@ -354,14 +360,17 @@ export interface EphemeralVolumeSource {
 
 export interface Event {
   action?: string;
+  /** Group and version of this object. */
   apiVersion: string;
   count?: number;
   eventTime?: Time;
   firstTimestamp?: Time;
   involvedObject: ObjectReference;
+  /** Kind of this object. */
   kind: string;
   lastTimestamp?: Time;
   message?: string;
+  /** Name, labels and other metadata. */
   metadata: ObjectMeta;
   reason?: string;
   related?: ObjectReference;
@@ -574,8 +583,11 @@ export interface NFSVolumeSource {
 }
 
 export interface Namespace {
+  /** Group and version of this object. */
   apiVersion: string;
+  /** Kind of this object. */
   kind: string;
+  /** Name, labels and other metadata. */
   metadata: ObjectMeta;
   spec?: NamespaceSpec;
   status?: NamespaceStatus;
@@ -599,8 +611,11 @@ export interface NamespaceStatus {
 }
 
 export interface Node {
+  /** Group and version of this object. */
   apiVersion: string;
+  /** Kind of this object. */
   kind: string;
+  /** Name, labels and other metadata. */
   metadata: ObjectMeta;
   spec?: NodeSpec;
   status?: NodeStatus;
@@ -726,8 +741,10 @@ export interface ObjectFieldSelector {
 }
 
 export interface ObjectReference {
+  /** Group and version of this object. */
   apiVersion?: string;
   fieldPath?: string;
+  /** Kind of this object. */
   kind?: string;
   name?: string;
   namespace?: string;
@@ -736,16 +753,22 @@ export interface ObjectReference {
 }
 
 export interface PersistentVolume {
+  /** Group and version of this object. */
   apiVersion: string;
+  /** Kind of this object. */
   kind: string;
+  /** Name, labels and other metadata. */
   metadata: ObjectMeta;
   spec?: PersistentVolumeSpec;
   status?: PersistentVolumeStatus;
 }
 
 export interface PersistentVolumeClaim {
+  /** Group and version of this object. */
   apiVersion: string;
+  /** Kind of this object. */
   kind: string;
+  /** Name, labels and other metadata. */
   metadata: ObjectMeta;
   spec?: PersistentVolumeClaimSpec;
   status?: PersistentVolumeClaimStatus;
@@ -784,6 +807,7 @@ export interface PersistentVolumeClaimStatus {
 }
 
 export interface PersistentVolumeClaimTemplate {
+  /** Name, labels and other metadata. */
   metadata?: ObjectMeta;
   spec: PersistentVolumeClaimSpec;
 }
@@ -840,8 +864,11 @@ export interface PhotonPersistentDiskVolumeSource {
 }
 
 export interface Pod {
+  /** Group and version of this object. */
   apiVersion: string;
+  /** Kind of this object. */
   kind: string;
+  /** Name, labels and other metadata. */
   metadata: ObjectMeta;
   spec?: PodSpec;
   status?: PodStatus;
@@ -1102,8 +1129,11 @@ export interface ResourceHealth {
 }
 
 export interface ResourceQuota {
+  /** Group and version of this object. */
   apiVersion: string;
+  /** Kind of this object. */
   kind: string;
+  /** Name, labels and other metadata. */
   metadata: ObjectMeta;
   spec?: ResourceQuotaSpec;
   status?: ResourceQuotaStatus;
@@ -1180,10 +1210,13 @@ export interface SeccompProfile {
 }
 
 export interface Secret {
+  /** Group and version of this object. */
   apiVersion: string;
   data?: Record<string, string>;
   immutable?: boolean;
+  /** Kind of this object. */
   kind: string;
+  /** Name, labels and other metadata. */
   metadata: ObjectMeta;
   stringData?: Record<string, string>;
   type?: string;
@@ -1234,18 +1267,24 @@ export interface SecurityContext {
 }
 
 export interface Service {
+  /** Group and version of this object. */
   apiVersion: string;
+  /** Kind of this object. */
   kind: string;
+  /** Name, labels and other metadata. */
   metadata: ObjectMeta;
   spec?: ServiceSpec;
   status?: ServiceStatus;
 }
 
 export interface ServiceAccount {
+  /** Group and version of this object. */
   apiVersion: string;
   automountServiceAccountToken?: boolean;
   imagePullSecrets?: LocalObjectReference[];
+  /** Kind of this object. */
   kind: string;
+  /** Name, labels and other metadata. */
   metadata: ObjectMeta;
   secrets?: ObjectReference[];
 }

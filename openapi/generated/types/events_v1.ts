@@ -2,27 +2,48 @@
 import type { ObjectMeta, Time } from '../../meta.js';
 import type { EventSource as core_v1_EventSource, ObjectReference as core_v1_ObjectReference } from './core_v1.js';
 
+/** Something that happened to an object. Kept for a short time. */
 export interface Event {
+  /** What was done. */
   action?: string;
+  /** Group and version of this object. */
   apiVersion: string;
+  /** How often it happened, in the old form. */
   deprecatedCount?: number;
+  /** When it first happened, in the old form. */
   deprecatedFirstTimestamp?: Time;
+  /** When it last happened, in the old form. */
   deprecatedLastTimestamp?: Time;
+  /** Who told of it, in the old form. */
   deprecatedSource?: core_v1_EventSource;
+  /** When it first happened. */
   eventTime: Time;
+  /** Kind of this object. */
   kind: string;
+  /** Name, labels and other metadata. */
   metadata: ObjectMeta;
+  /** What happened, for people. */
   note?: string;
+  /** Why it was done, in a word. */
   reason?: string;
+  /** The object. */
   regarding?: core_v1_ObjectReference;
+  /** Another object that took part. */
   related?: core_v1_ObjectReference;
+  /** Controller that told of it. */
   reportingController?: string;
+  /** Instance of that controller. */
   reportingInstance?: string;
+  /** How often it happened, if more than once. */
   series?: EventSeries;
+  /** `Normal` or `Warning`. */
   type?: string;
 }
 
+/** Repetitions of an event. */
 export interface EventSeries {
+  /** How often it happened. */
   count: number;
+  /** When it last happened. */
   lastObservedTime: Time;
 }

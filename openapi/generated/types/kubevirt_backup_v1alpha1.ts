@@ -2,97 +2,166 @@
 import type { Duration, ObjectMeta, Time } from '../../meta.js';
 import type { Condition as meta_v1_Condition } from './meta_v1.js';
 
+/** A point in time from which changed blocks are tracked. */
 export interface BackupCheckpoint {
+  /** When it was made. */
   creationTime?: Time;
+  /** Its name. */
   name?: string;
+  /** Volumes that it covers. */
   volumes?: BackupVolumeInfo[];
 }
 
+/** What a request to back up a running guest says. The backup controller sends it. */
 export interface BackupOptions {
+  /** Certificate of the export server, PEM. */
   backupCert?: string;
+  /** Private key of that certificate, PEM. */
   backupKey?: string;
+  /** Name of the backup. */
   backupName?: string;
+  /** When the backup was asked for. */
   backupStartTime?: Time;
+  /** Authority that signs certificates of clients, PEM. */
   caCert?: string;
+  /** `Start` or `Abort`. */
   cmd?: string;
+  /** Address of the export server that data is served through. */
   exportServerAddr?: string;
+  /** Name of the export server, as its certificate has it. */
   exportServerName?: string;
+  /** Name of the checkpoint since which changes are backed up. Absent: everything. */
   incremental?: string;
+  /** `Push` writes to targetPath, `Pull` offers the data to clients. */
   mode?: string;
+  /** Whether the guest's file systems are not frozen for the backup. Default false. */
   skipQuiesce?: boolean;
+  /** Directory in the launcher that the backup is written to. */
   targetPath?: string;
 }
 
+/** A volume of a backup. */
 export interface BackupVolumeInfo {
+  /** URL of the data, for backups that are pulled. */
   dataEndpoint?: string;
+  /** URL of the map of changed blocks, for backups that are pulled. */
   mapEndpoint?: string;
+  /** Name of the volume. */
   volumeName: string;
 }
 
+/** A backup of the disks of a virtual machine. Creating one starts it. */
 export interface VirtualMachineBackup {
+  /** Group and version of this object. */
   apiVersion: string;
+  /** Kind of this object. */
   kind: string;
+  /** Name, labels and other metadata. */
   metadata: ObjectMeta;
+  /** What to back up. Can not be changed. */
   spec: VirtualMachineBackupSpec;
+  /** How far it is. */
   status?: VirtualMachineBackupStatus;
 }
 
+/** What to back up, and where to. */
 export interface VirtualMachineBackupSpec {
+  /** Whether everything is backed up though a checkpoint is known. Default false. */
   forceFullBackup?: boolean;
+  /** `Push` writes the backup to a claim (default), `Pull` offers it to clients. */
   mode?: "Push" | "Pull";
+  /** Claim that the backup is written to, or that holds changes while it is pulled. */
   pvcName?: string;
+  /** Whether the guest's file systems are not frozen for the backup. Default false. */
   skipQuiesce?: boolean;
+  /** The virtual machine, or a tracker of its checkpoints for incremental backups. */
   source: VirtualMachineBackupSpecSource;
+  /** Name of a Secret with the token that clients show. Needed for Pull. */
   tokenSecretRef?: string;
+  /** How long a backup can be pulled. Default 2h. */
   ttlDuration?: Duration;
 }
 
+/** What is backed up. */
 export interface VirtualMachineBackupSpecSource {
+  /** `kubevirt.io` for a VirtualMachine, `backup.kubevirt.io` for a VirtualMachineBackupTracker. */
   apiGroup?: string;
+  /** `VirtualMachine` or `VirtualMachineBackupTracker`. */
   kind: string;
+  /** Its name, in the namespace of the backup. */
   name: string;
 }
 
+/** How far a backup is. */
 export interface VirtualMachineBackupStatus {
+  /** Checkpoint that the backup made. The next incremental backup starts from it. */
   checkpointName?: string;
+  /** Conditions: `Initializing`, `Progressing`, `Done`, `Aborting`. */
   conditions?: meta_v1_Condition[];
+  /** Authority by which clients verify the endpoints, PEM. */
   endpointCert?: string;
+  /** UID of the export that serves the data. */
   exportUID?: string;
+  /** Volumes that are backed up. */
   includedVolumes?: BackupVolumeInfo[];
+  /** `Full` or `Incremental`. */
   type?: string;
 }
 
+/** Remembers the latest checkpoint of a virtual machine, so that backups can be incremental. */
 export interface VirtualMachineBackupTracker {
+  /** Group and version of this object. */
   apiVersion: string;
+  /** Kind of this object. */
   kind: string;
+  /** Name, labels and other metadata. */
   metadata: ObjectMeta;
+  /** The virtual machine. Can not be changed. */
   spec: VirtualMachineBackupTrackerSpec;
+  /** The latest checkpoint. */
   status?: VirtualMachineBackupTrackerStatus;
 }
 
+/** What is tracked. */
 export interface VirtualMachineBackupTrackerSpec {
+  /** The virtual machine. */
   source: VirtualMachineBackupTrackerSpecSource;
 }
 
+/** The virtual machine that is tracked. */
 export interface VirtualMachineBackupTrackerSpecSource {
+  /** Always `kubevirt.io`. */
   apiGroup?: string;
+  /** Always `VirtualMachine`. */
   kind: string;
+  /** Its name, in the namespace of the tracker. */
   name: string;
 }
 
+/** What is known of the checkpoints of a virtual machine. */
 export interface VirtualMachineBackupTrackerStatus {
+  /** Whether the guest was started since, and must be told of the checkpoint again. */
   checkpointRedefinitionRequired?: boolean;
+  /** The latest checkpoint. */
   latestCheckpoint?: VirtualMachineBackupTrackerStatusLatestCheckpoint;
 }
 
+/** The latest checkpoint. */
 export interface VirtualMachineBackupTrackerStatusLatestCheckpoint {
+  /** When it was made. */
   creationTime?: string;
+  /** Its name. */
   name?: string;
+  /** Volumes that it covers. */
   volumes?: VirtualMachineBackupTrackerStatusLatestCheckpointVolume[];
 }
 
+/** A volume of a checkpoint. */
 export interface VirtualMachineBackupTrackerStatusLatestCheckpointVolume {
+  /** URL of the data, for backups that are pulled. */
   dataEndpoint?: string;
+  /** URL of the map of changed blocks, for backups that are pulled. */
   mapEndpoint?: string;
+  /** Name of the volume. */
   volumeName: string;
 }

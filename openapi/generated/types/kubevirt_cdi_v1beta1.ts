@@ -2,113 +2,194 @@
 import type { LabelSelector } from '../../meta.js';
 import type { PersistentVolumeClaimSpec as core_v1_PersistentVolumeClaimSpec, TypedLocalObjectReference as core_v1_TypedLocalObjectReference, TypedObjectReference as core_v1_TypedObjectReference, VolumeResourceRequirements as core_v1_VolumeResourceRequirements } from './core_v1.js';
 
+/** An empty disk. Has no options. */
 export type DataVolumeBlankImage = Record<string, unknown>;
 
+/** A step of an import in several passes. */
 export interface DataVolumeCheckpoint {
+  /** Snapshot of the source that this pass brings. */
   current: string;
+  /** Snapshot that the pass before brought. */
   previous: string;
 }
 
+/** Where the content of a volume comes from. Set exactly one member. */
 export interface DataVolumeSource {
+  /** An empty disk. */
   blank?: DataVolumeBlankImage;
+  /** A Google Cloud Storage bucket. */
   gcs?: DataVolumeSourceGCS;
+  /** A web server. */
   http?: DataVolumeSourceHTTP;
+  /** An oVirt image server. */
   imageio?: DataVolumeSourceImageIO;
+  /** Another claim. */
   pvc?: DataVolumeSourcePVC;
+  /** A container registry. */
   registry?: DataVolumeSourceRegistry;
+  /** An S3 bucket. */
   s3?: DataVolumeSourceS3;
+  /** A volume snapshot. */
   snapshot?: DataVolumeSourceSnapshot;
+  /** An upload by a client. */
   upload?: DataVolumeSourceUpload;
+  /** A disk of VMware vSphere. */
   vddk?: DataVolumeSourceVDDK;
 }
 
+/** An image in a Google Cloud Storage bucket. */
 export interface DataVolumeSourceGCS {
+  /** Name of a Secret with the credentials. */
   secretRef?: string;
+  /** URL of the image, as `gs://bucket/image`. */
   url: string;
 }
 
+/** An image on a web server. */
 export interface DataVolumeSourceHTTP {
+  /** Name of a ConfigMap with the authority of the server. */
   certConfigMap?: string;
+  /** HTTP headers to send. */
   extraHeaders?: string[];
+  /** Names of Secrets with HTTP headers to send. */
   secretExtraHeaders?: string[];
+  /** Name of a Secret with user name (accessKeyId) and password (secretKey). */
   secretRef?: string;
+  /** URL of the image. */
   url: string;
 }
 
+/** A disk on an oVirt image server. */
 export interface DataVolumeSourceImageIO {
+  /** Name of a ConfigMap with the authority of the server. */
   certConfigMap?: string;
+  /** Identifier of the disk. */
   diskId: string;
+  /** Whether the certificate of the server is not verified. Default false. */
   insecureSkipVerify?: boolean;
+  /** Name of a Secret with the credentials. */
   secretRef?: string;
+  /** URL of the server. */
   url: string;
 }
 
+/** Another claim, which is cloned. */
 export interface DataVolumeSourcePVC {
+  /** Its name. */
   name: string;
+  /** Its namespace. */
   namespace: string;
 }
 
+/** An object that says where the content comes from. */
 export interface DataVolumeSourceRef {
+  /** Its kind: `DataSource`. */
   kind: string;
+  /** Its name. */
   name: string;
+  /** Its namespace. Default: that of the DataVolume. */
   namespace?: string;
 }
 
+/** A disk image in a container image. */
 export interface DataVolumeSourceRegistry {
+  /** Name of a ConfigMap with the authority of the registry. */
   certConfigMap?: string;
+  /** Name of an ImageStream, instead of url. */
   imageStream?: string;
+  /** Platform to choose, of an image for several. */
   platform?: PlatformOptions;
+  /** `pod` (the importer pulls, default) or `node` (the node's container runtime pulls). */
   pullMethod?: string;
+  /** Name of a Secret with the credentials. */
   secretRef?: string;
+  /** URL of the image, as `docker://registry/image`. */
   url?: string;
 }
 
+/** An image in an S3 bucket. */
 export interface DataVolumeSourceS3 {
+  /** Name of a ConfigMap with the authority of the server. */
   certConfigMap?: string;
+  /** Name of a Secret with accessKeyId and secretKey. */
   secretRef?: string;
+  /** URL of the image. */
   url: string;
 }
 
+/** A volume snapshot, which is cloned. */
 export interface DataVolumeSourceSnapshot {
+  /** Its name. */
   name: string;
+  /** Its namespace. */
   namespace: string;
 }
 
+/** A client uploads the content. Has no options. */
 export type DataVolumeSourceUpload = Record<string, unknown>;
 
+/** A disk of VMware vSphere. */
 export interface DataVolumeSourceVDDK {
+  /** Path of the disk on its datastore. */
   backingFile?: string;
+  /** Name of a ConfigMap with options of the VDDK library. */
   extraArgs?: string;
+  /** Image that holds the VDDK library. */
   initImageURL?: string;
+  /** Name of a Secret with the credentials. */
   secretRef?: string;
+  /** Thumbprint of the server's certificate. */
   thumbprint?: string;
+  /** URL of vCenter or of the host. */
   url?: string;
+  /** UUID of the virtual machine. */
   uuid?: string;
 }
 
+/** A claim, and where its content comes from. Set one of source and sourceRef, and one of storage and pvc. */
 export interface DataVolumeSpec {
+  /** Passes of an import from a running machine. */
   checkpoints?: DataVolumeCheckpoint[];
+  /** `kubevirt` is a disk image (default), `archive` is an archive of files. */
   contentType?: "kubevirt" | "archive";
+  /** Whether the pass of the last checkpoint ends the import. */
   finalCheckpoint?: boolean;
+  /** Whether the disk takes its whole size from the start. Default: that of the importer. */
   preallocation?: boolean;
+  /** Priority class of the pods that fill the volume. */
   priorityClassName?: string;
+  /** The claim, word for word. */
   pvc?: core_v1_PersistentVolumeClaimSpec;
+  /** Where the content comes from. */
   source?: DataVolumeSource;
+  /** Object that says where the content comes from. */
   sourceRef?: DataVolumeSourceRef;
+  /** The claim, filled in to suit its storage class. */
   storage?: StorageSpec;
 }
 
+/** A platform of a container image. */
 export interface PlatformOptions {
+  /** Architecture, such as `amd64`. */
   architecture?: string;
 }
 
+/** A claim, filled in to suit its storage class. */
 export interface StorageSpec {
+  /** How the claim may be mounted. Default: what suits the storage class. */
   accessModes?: Array<"ReadOnlyMany" | "ReadWriteMany" | "ReadWriteOnce" | "ReadWriteOncePod">;
+  /** Object that the claim is made from. */
   dataSource?: core_v1_TypedLocalObjectReference;
+  /** Object that the claim is made from; may be of any kind. */
   dataSourceRef?: core_v1_TypedObjectReference;
+  /** Size. The overhead of a file system is added to it. */
   resources?: core_v1_VolumeResourceRequirements;
+  /** Labels that the volume must have. */
   selector?: LabelSelector;
+  /** Storage class. Default: that for virtual machines, else the cluster's default. */
   storageClassName?: string;
+  /** `Filesystem` or `Block`. Default: what suits the storage class. */
   volumeMode?: "Block" | "Filesystem" | "FromStorageProfile";
+  /** Volume to bind to. */
   volumeName?: string;
 }

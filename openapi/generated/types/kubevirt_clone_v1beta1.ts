@@ -3,36 +3,62 @@ import type { ObjectMeta, Time } from '../../meta.js';
 import type { TypedLocalObjectReference as core_v1_TypedLocalObjectReference } from './core_v1.js';
 import type { Condition as kubevirt_snapshot_v1beta1_Condition } from './kubevirt_snapshot_v1beta1.js';
 
+/** A copy of a virtual machine with its disks. Creating one starts it. */
 export interface VirtualMachineClone {
+  /** Group and version of this object. */
   apiVersion: string;
+  /** Kind of this object. */
   kind: string;
+  /** Name, labels and other metadata. */
   metadata: ObjectMeta;
+  /** What to copy. Can not be changed. */
   spec: VirtualMachineCloneSpec;
+  /** How far it is. */
   status?: VirtualMachineCloneStatus;
 }
 
+/** What to copy, and what to change in the copy. */
 export interface VirtualMachineCloneSpec {
+  /** Annotations that are copied: patterns such as `example.com/*`, or `!key` to leave one out. Default: all. */
   annotationFilters?: string[];
+  /** Labels that are copied: patterns such as `example.com/*`, or `!key` to leave one out. Default: all. */
   labelFilters?: string[];
+  /** MAC addresses of the copy, by the name of the interface. Others are made up. */
   newMacAddresses?: Record<string, string>;
+  /** Serial number of the copy's machine. Default: one that is made up. */
   newSMBiosSerial?: string;
+  /** JSON patches of the copy, each as text. */
   patches?: string[];
+  /** VirtualMachine or VirtualMachineSnapshot to copy. */
   source: core_v1_TypedLocalObjectReference;
+  /** VirtualMachine that is made. Default: a name that is made up. */
   target?: core_v1_TypedLocalObjectReference;
+  /** Labels and annotations of the template that are copied. */
   template?: VirtualMachineCloneTemplateFilters;
+  /** How claims of the copy are named: `RandomizeNames` (default) or `PrefixTargetName` (with the name of the copy). */
   volumeNamePolicy?: "RandomizeNames" | "PrefixTargetName";
 }
 
+/** How far a copy is. */
 export interface VirtualMachineCloneStatus {
+  /** Conditions: `Ready`, `Progressing`. */
   conditions?: kubevirt_snapshot_v1beta1_Condition[];
+  /** When the copy was finished. */
   creationTime?: Time;
+  /** `SnapshotInProgress`, `CreatingTargetVM`, `RestoreInProgress`, `Succeeded`, `Failed` or `Unknown`. */
   phase?: string;
+  /** Restore that makes the copy. */
   restoreName?: string;
+  /** Snapshot that the copy is made from. */
   snapshotName?: string;
+  /** Name of the copy. */
   targetName?: string;
 }
 
+/** Labels and annotations of a template that are copied. */
 export interface VirtualMachineCloneTemplateFilters {
+  /** Annotations that are copied: patterns such as `example.com/*`, or `!key` to leave one out. Default: all. */
   annotationFilters?: string[];
+  /** Labels that are copied: patterns such as `example.com/*`, or `!key` to leave one out. Default: all. */
   labelFilters?: string[];
 }

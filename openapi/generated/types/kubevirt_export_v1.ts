@@ -2,72 +2,120 @@
 import type { Duration, ObjectMeta, Time } from '../../meta.js';
 import type { TypedLocalObjectReference as core_v1_TypedLocalObjectReference } from './core_v1.js';
 
+/** A condition of the export. */
 export interface Condition {
+  /** When the condition was last checked. */
   lastProbeTime?: string;
+  /** When the status last changed. */
   lastTransitionTime?: string;
+  /** Details, for people. */
   message?: string;
+  /** Why the status is what it is, in a word. */
   reason?: string;
+  /** True, False or Unknown. */
   status: string;
+  /** Name of the condition. */
   type: string;
 }
 
+/** An export: the disks of a virtual machine, a snapshot or a claim, for download. */
 export interface VirtualMachineExport {
+  /** Group and version of this object. */
   apiVersion: string;
+  /** Kind of this object. */
   kind: string;
+  /** Name, labels and other metadata. */
   metadata: ObjectMeta;
+  /** What to export. */
   spec: VirtualMachineExportSpec;
+  /** Where to download it. */
   status?: VirtualMachineExportStatus;
 }
 
+/** A backup that can be pulled. */
 export interface VirtualMachineExportBackup {
+  /** URLs of its data and of its map of changed blocks. */
   endpoints?: VirtualMachineExportBackupEndpoint[];
+  /** Name of the volume. */
   name: string;
 }
 
+/** A URL of a backup. */
 export interface VirtualMachineExportBackupEndpoint {
+  /** `data` or `map`. */
   endpoint: string;
+  /** The URL. */
   url: string;
 }
 
+/** URLs of an export. */
 export interface VirtualMachineExportLink {
+  /** Backups that can be pulled. */
   backups?: VirtualMachineExportBackup[];
+  /** Authority by which clients verify the URLs, PEM. */
   cert: string;
+  /** Manifests of the exported objects. */
   manifests?: VirtualMachineExportManifest[];
+  /** Volumes that can be downloaded. */
   volumes?: VirtualMachineExportVolume[];
 }
 
+/** URLs of an export. */
 export interface VirtualMachineExportLinks {
+  /** URLs from outside the cluster. */
   external?: VirtualMachineExportLink;
+  /** URLs from inside the cluster. */
   internal?: VirtualMachineExportLink;
 }
 
+/** Manifests of exported objects. */
 export interface VirtualMachineExportManifest {
+  /** `all` (the machine and what it needs) or `auth-header-secret` (a Secret with the token). */
   type: string;
+  /** The URL. */
   url: string;
 }
 
+/** What to export. */
 export interface VirtualMachineExportSpec {
+  /** VirtualMachine, VirtualMachineSnapshot, PersistentVolumeClaim or VirtualMachineBackup. */
   source: core_v1_TypedLocalObjectReference;
+  /** Name of a Secret with the token that clients show. Default: one that is made. */
   tokenSecretRef?: string;
+  /** How long the export exists. Default 2h. */
   ttlDuration?: Duration;
 }
 
+/** Where to download an export. */
 export interface VirtualMachineExportStatus {
+  /** Conditions: `Ready`, `PVCReady`, `VolumesCreated`. */
   conditions?: Condition[];
+  /** URLs. */
   links?: VirtualMachineExportLinks;
+  /** `Pending`, `Ready`, `Terminated` or `Skipped`. */
   phase?: string;
+  /** Service of the export server. */
   serviceName?: string;
+  /** Name of the Secret with the token that clients show. */
   tokenSecretRef?: string;
+  /** When the export is deleted. */
   ttlExpirationTime?: Time;
+  /** Virtual machine that is exported, if the source is one or a snapshot of one. */
   virtualMachineName?: string;
 }
 
+/** A volume that can be downloaded. */
 export interface VirtualMachineExportVolume {
+  /** Formats and their URLs. */
   formats?: VirtualMachineExportVolumeFormat[];
+  /** Name of the volume. */
   name: string;
 }
 
+/** A format of a download. */
 export interface VirtualMachineExportVolumeFormat {
+  /** `raw`, `gzip`, `dir` (a listing of files) or `tar.gz`. */
   format: string;
+  /** The URL. */
   url: string;
 }

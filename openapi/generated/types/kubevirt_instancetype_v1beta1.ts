@@ -2,161 +2,282 @@
 import type { ObjectMeta, Quantity } from '../../meta.js';
 import type { BlockSize as kubevirt_v1_BlockSize, CPUFeature as kubevirt_v1_CPUFeature, ClockOffset as kubevirt_v1_ClockOffset, DiskIOThreads as kubevirt_v1_DiskIOThreads, EFI as kubevirt_v1_EFI, FeatureAPIC as kubevirt_v1_FeatureAPIC, FeatureHyperv as kubevirt_v1_FeatureHyperv, FeatureKVM as kubevirt_v1_FeatureKVM, FeatureState as kubevirt_v1_FeatureState, GPU as kubevirt_v1_GPU, HostDevice as kubevirt_v1_HostDevice, Hugepages as kubevirt_v1_Hugepages, InterfaceMasquerade as kubevirt_v1_InterfaceMasquerade, LaunchSecurity as kubevirt_v1_LaunchSecurity, NUMA as kubevirt_v1_NUMA, Realtime as kubevirt_v1_Realtime, Rng as kubevirt_v1_Rng, TPMDevice as kubevirt_v1_TPMDevice, Timer as kubevirt_v1_Timer, VGPUOptions as kubevirt_v1_VGPUOptions } from './kubevirt_v1.js';
 
+/** CPU of the machines of an instancetype. */
 export interface CPUInstancetype {
+  /** Whether each virtual CPU runs on a physical CPU of its own. Default false. */
   dedicatedCPUPlacement?: boolean;
+  /** Number of virtual CPUs. A preference says how they are spread over sockets, cores and threads. */
   guest: number;
+  /** Whether the hypervisor's own threads get one more dedicated CPU. Default false. */
   isolateEmulatorThread?: boolean;
+  /** Most sockets that a running guest can be given. */
   maxSockets?: number;
+  /** CPU model. */
   model?: string;
+  /** NUMA nodes that the guest sees. */
   numa?: kubevirt_v1_NUMA;
+  /** Set to tune guests for real time. */
   realtime?: kubevirt_v1_Realtime;
 }
 
+/** CPU that a guest needs. */
 export interface CPUPreferenceRequirement {
+  /** Fewest virtual CPUs. */
   guest: number;
 }
 
+/** How virtual CPUs suit an operating system best. */
 export interface CPUPreferences {
+  /** CPU features to add to the model. */
   preferredCPUFeatures?: kubevirt_v1_CPUFeature[];
+  /** How the virtual CPUs of an instancetype are spread: `sockets` (default), `cores`, `threads`, `spread` or `any`. */
   preferredCPUTopology?: string;
+  /** How `spread` spreads them. */
   spreadOptions?: SpreadOptions;
 }
 
+/** Clock that suits an operating system best. */
 export interface ClockPreferences {
+  /** What the clock shows at the start. */
   preferredClockOffset?: kubevirt_v1_ClockOffset;
+  /** Timers. */
   preferredTimer?: kubevirt_v1_Timer;
 }
 
+/** Devices that suit an operating system best. Each applies where the machine says nothing. */
 export interface DevicePreferences {
+  /** Whether there is a graphics card. */
   preferredAutoattachGraphicsDevice?: boolean;
+  /** Whether there is a tablet as pointer. */
   preferredAutoattachInputDevice?: boolean;
+  /** Whether there is a memory balloon. */
   preferredAutoattachMemBalloon?: boolean;
+  /** Whether the pod network is attached. */
   preferredAutoattachPodInterface?: boolean;
+  /** Whether there is a serial console. */
   preferredAutoattachSerialConsole?: boolean;
+  /** Whether virtio disks have one queue for each virtual CPU. */
   preferredBlockMultiQueue?: boolean;
+  /** Bus of CD-ROMs. */
   preferredCdromBus?: string;
+  /** Whether there are no free slots for hotplugged disks. */
   preferredDisableHotplug?: boolean;
+  /** Block sizes of disks. */
   preferredDiskBlockSize?: kubevirt_v1_BlockSize;
+  /** Bus of disks. */
   preferredDiskBus?: string;
+  /** Caching of disks. */
   preferredDiskCache?: string;
+  /** Whether virtio disks have I/O threads of their own. */
   preferredDiskDedicatedIoThread?: boolean;
+  /** I/O of disks. */
   preferredDiskIO?: string;
+  /** Bus of inputs. */
   preferredInputBus?: string;
+  /** Type of inputs. */
   preferredInputType?: string;
+  /** Set to bind interfaces by masquerade. */
   preferredInterfaceMasquerade?: kubevirt_v1_InterfaceMasquerade;
+  /** Model of interfaces. */
   preferredInterfaceModel?: string;
+  /** Bus of LUNs. */
   preferredLunBus?: string;
+  /** Whether virtio interfaces have one queue for each virtual CPU. */
   preferredNetworkInterfaceMultiQueue?: boolean;
+  /** Model of the panic device. */
   preferredPanicDeviceModel?: string;
+  /** Set to give guests a source of random numbers. */
   preferredRng?: kubevirt_v1_Rng;
+  /** Model of the sound card. */
   preferredSoundModel?: string;
+  /** The TPM. */
   preferredTPM?: kubevirt_v1_TPMDevice;
+  /** Whether virtio devices can be driven by old guests. */
   preferredUseVirtioTransitional?: boolean;
+  /** Type of the graphics card. */
   preferredVideoType?: string;
+  /** Options of virtual GPUs. */
   preferredVirtualGPUOptions?: kubevirt_v1_VGPUOptions;
 }
 
+/** Features that suit an operating system best. */
 export interface FeaturePreferences {
+  /** ACPI. */
   preferredAcpi?: kubevirt_v1_FeatureState;
+  /** Interrupt controller. */
   preferredApic?: kubevirt_v1_FeatureAPIC;
+  /** Enlightenments for Windows guests. */
   preferredHyperv?: kubevirt_v1_FeatureHyperv;
+  /** What guests see of KVM. */
   preferredKvm?: kubevirt_v1_FeatureKVM;
+  /** Paravirtual spin locks. */
   preferredPvspinlock?: kubevirt_v1_FeatureState;
+  /** System management mode. */
   preferredSmm?: kubevirt_v1_FeatureState;
 }
 
+/** Firmware that suits an operating system best. */
 export interface FirmwarePreferences {
+  /** UEFI, with its options. */
   preferredEfi?: kubevirt_v1_EFI;
+  /** Whether guests boot by BIOS. */
   preferredUseBios?: boolean;
+  /** Whether the BIOS writes to the serial console. */
   preferredUseBiosSerial?: boolean;
+  /** Deprecated: use preferredEfi. Whether guests boot by UEFI. */
   preferredUseEfi?: boolean;
+  /** Deprecated: use preferredEfi. Whether only signed code is booted. */
   preferredUseSecureBoot?: boolean;
 }
 
+/** Machine that suits an operating system best. */
 export interface MachinePreferences {
+  /** Machine type. */
   preferredMachineType?: string;
 }
 
+/** Memory of the machines of an instancetype. */
 export interface MemoryInstancetype {
+  /** Memory that guests see. */
   guest: Quantity;
+  /** Set to take the memory from huge pages. */
   hugepages?: kubevirt_v1_Hugepages;
+  /** Most memory that a running guest can be given. */
   maxGuest?: Quantity;
+  /** Percentage of the memory that is not requested, from 0 to 100. Not with hugepages. Default 0. */
   overcommitPercent?: number;
 }
 
+/** Memory that a guest needs. */
 export interface MemoryPreferenceRequirement {
+  /** Least memory. */
   guest: Quantity;
 }
 
+/** What a machine must have to use a preference. */
 export interface PreferenceRequirements {
+  /** Architecture. */
   architecture?: string;
+  /** CPU. */
   cpu?: CPUPreferenceRequirement;
+  /** Memory. */
   memory?: MemoryPreferenceRequirement;
 }
 
+/** How virtual CPUs are spread. */
 export interface SpreadOptions {
+  /** `SocketsCores` (default), `CoresThreads` or `SocketsCoresThreads`. */
   across?: string;
+  /** Cores for each socket, or threads for each core. Default 2. */
   ratio?: number;
 }
 
+/** CPU, memory and resources by name, for virtual machines of every namespace. */
 export interface VirtualMachineClusterInstancetype {
+  /** Group and version of this object. */
   apiVersion: string;
+  /** Kind of this object. */
   kind: string;
+  /** Name, labels and other metadata. */
   metadata: ObjectMeta;
+  /** What the machines have. Can not be changed. */
   spec: VirtualMachineInstancetypeSpec;
 }
 
+/** Defaults that suit an operating system, for virtual machines of every namespace. */
 export interface VirtualMachineClusterPreference {
+  /** Group and version of this object. */
   apiVersion: string;
+  /** Kind of this object. */
   kind: string;
+  /** Name, labels and other metadata. */
   metadata: ObjectMeta;
+  /** The defaults. Can not be changed. */
   spec: VirtualMachinePreferenceSpec;
 }
 
+/** CPU, memory and resources by name, for virtual machines of its namespace. */
 export interface VirtualMachineInstancetype {
+  /** Group and version of this object. */
   apiVersion: string;
+  /** Kind of this object. */
   kind: string;
+  /** Name, labels and other metadata. */
   metadata: ObjectMeta;
+  /** What the machines have. Can not be changed. */
   spec: VirtualMachineInstancetypeSpec;
 }
 
+/** What machines of an instancetype have. A machine can not say otherwise. */
 export interface VirtualMachineInstancetypeSpec {
+  /** Annotations of the guest. */
   annotations?: Record<string, string>;
+  /** CPU. */
   cpu: CPUInstancetype;
+  /** GPUs of the node. */
   gpus?: kubevirt_v1_GPU[];
+  /** Other devices of the node. */
   hostDevices?: kubevirt_v1_HostDevice[];
+  /** Threads for the policy supplementalPool. */
   ioThreads?: kubevirt_v1_DiskIOThreads;
+  /** How disks share I/O threads. */
   ioThreadsPolicy?: string;
+  /** Memory encryption. */
   launchSecurity?: kubevirt_v1_LaunchSecurity;
+  /** Memory. */
   memory: MemoryInstancetype;
+  /** Labels that the node must have. */
   nodeSelector?: Record<string, string>;
+  /** Scheduler that chooses the node. */
   schedulerName?: string;
 }
 
+/** Defaults that suit an operating system, for virtual machines of its namespace. */
 export interface VirtualMachinePreference {
+  /** Group and version of this object. */
   apiVersion: string;
+  /** Kind of this object. */
   kind: string;
+  /** Name, labels and other metadata. */
   metadata: ObjectMeta;
+  /** The defaults. Can not be changed. */
   spec: VirtualMachinePreferenceSpec;
 }
 
+/** Defaults that suit an operating system. They apply where a machine says nothing. */
 export interface VirtualMachinePreferenceSpec {
+  /** Annotations of the guest. */
   annotations?: Record<string, string>;
+  /** Clock. */
   clock?: ClockPreferences;
+  /** How virtual CPUs are laid out. */
   cpu?: CPUPreferences;
+  /** Devices. */
   devices?: DevicePreferences;
+  /** Features of the hypervisor. */
   features?: FeaturePreferences;
+  /** Firmware. */
   firmware?: FirmwarePreferences;
+  /** Machine type. */
   machine?: MachinePreferences;
+  /** Deprecated: use cpu.spreadOptions. Cores for each socket. */
   preferSpreadSocketToCoreRatio?: number;
+  /** Architecture. */
   preferredArchitecture?: string;
+  /** Memory encryption. */
   preferredLaunchSecurity?: kubevirt_v1_LaunchSecurity;
+  /** Subdomain. */
   preferredSubdomain?: string;
+  /** Seconds that the guest may take to shut down. */
   preferredTerminationGracePeriodSeconds?: number;
+  /** What a machine must have to use this preference. */
   requirements?: PreferenceRequirements;
+  /** Volumes. */
   volumes?: VolumePreferences;
 }
 
+/** Volumes that suit an operating system best. */
 export interface VolumePreferences {
+  /** Storage class of claims and DataVolumes. */
   preferredStorageClassName?: string;
 }

@@ -2,28 +2,47 @@
 import type { ObjectMeta, Quantity } from '../../meta.js';
 import type { ExperimentalMigrationOptions as kubevirt_v1_ExperimentalMigrationOptions } from './kubevirt_v1.js';
 
+/** Settings of the migrations of some virtual machines, over the cluster's defaults. Of several that match, the one that names most labels applies. */
 export interface MigrationPolicy {
+  /** Group and version of this object. */
   apiVersion: string;
+  /** Kind of this object. */
   kind: string;
+  /** Name, labels and other metadata. */
   metadata: ObjectMeta;
+  /** The settings, and whom they are for. */
   spec: MigrationPolicySpec;
+  /** Not used. */
   status?: MigrationPolicyStatus;
 }
 
+/** Settings of migrations. What is absent is as the cluster has it. */
 export interface MigrationPolicySpec {
+  /** Whether the guest is slowed down when it changes memory faster than it can be copied. */
   allowAutoConverge?: boolean;
+  /** Whether a migration that takes too long is finished by moving the guest first and its memory after. */
   allowPostCopy?: boolean;
+  /** Whether a migration that takes too long may disturb the guest. */
   allowWorkloadDisruption?: boolean;
+  /** Most bytes a second. 0 is no limit. */
   bandwidthPerMigration?: Quantity;
+  /** Seconds for each GiB of memory and migrated disk after which the migration counts as too long. */
   completionTimeoutPerGiB?: number;
+  /** Options that may change. */
   experimental?: kubevirt_v1_ExperimentalMigrationOptions;
+  /** Milliseconds that the guest may stand still at the end. */
   maxDowntimeMs?: number;
+  /** Whom the settings are for. */
   selectors: Selectors;
 }
 
+/** Not used. Has no members. */
 export type MigrationPolicyStatus = Record<string, unknown>;
 
+/** Whom a migration policy is for. Both must match. */
 export interface Selectors {
+  /** Labels that the namespace must have. */
   namespaceSelector?: Record<string, string>;
+  /** Labels that the instance must have. */
   virtualMachineInstanceSelector?: Record<string, string>;
 }

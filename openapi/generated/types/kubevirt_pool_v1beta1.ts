@@ -3,92 +3,152 @@ import type { Duration, IntOrString, LabelSelector, ObjectMeta } from '../../met
 import type { NodeSelectorRequirement as core_v1_NodeSelectorRequirement } from './core_v1.js';
 import type { VirtualMachineSpec as kubevirt_v1_VirtualMachineSpec } from './kubevirt_v1.js';
 
+/** Changes reach a machine at its next restart. Has no options. */
 export type VirtualMachineOpportunisticUpdateStrategy = Record<string, unknown>;
 
+/** A number of equal virtual machines, each with a number in its name. */
 export interface VirtualMachinePool {
+  /** Group and version of this object. */
   apiVersion: string;
+  /** Kind of this object. */
   kind: string;
+  /** Name, labels and other metadata. */
   metadata: ObjectMeta;
+  /** How many, and what they look like. */
   spec: VirtualMachinePoolSpec;
+  /** How many there are. */
   status?: VirtualMachinePoolStatus;
 }
 
+/** When machines that do not start are replaced. */
 export interface VirtualMachinePoolAutohealingStrategy {
+  /** How long a machine must have failed to start. Default 5m. */
   minFailingToStartDuration?: Duration;
+  /** Failed starts in a row after which a machine is replaced. Default 3. */
   startUpFailureThreshold?: number;
 }
 
+/** A condition of the pool. */
 export interface VirtualMachinePoolCondition {
+  /** When the condition was last checked. */
   lastProbeTime?: string;
+  /** When the status last changed. */
   lastTransitionTime?: string;
+  /** Details, for people. */
   message?: string;
+  /** Why the status is what it is, in a word. */
   reason?: string;
+  /** True, False or Unknown. */
   status: string;
+  /** Name of the condition. */
   type: string;
 }
 
+/** Names that get the number of the machine. */
 export interface VirtualMachinePoolNameGeneration {
+  /** Whether names of ConfigMaps in the template get it too. Default false. */
   appendIndexToConfigMapRefs?: boolean;
+  /** Whether names of Secrets in the template get it too. Default false. */
   appendIndexToSecretRefs?: boolean;
 }
 
+/** Only machines that do not run are removed. */
 export interface VirtualMachinePoolOpportunisticScaleInStrategy {
+  /** What happens to the disks of removed machines: `Disabled` (deleted, default), `Offline` or `Online` (kept). */
   statePreservation?: "Disabled" | "Offline" | "Online";
 }
 
+/** Machines are removed at once. */
 export interface VirtualMachinePoolProactiveScaleInStrategy {
+  /** Which go first. */
   selectionPolicy?: VirtualMachinePoolSelectionPolicy;
+  /** What happens to the disks of removed machines: `Disabled` (deleted, default), `Offline` or `Online` (kept). */
   statePreservation?: "Disabled" | "Offline" | "Online";
 }
 
+/** Changes reach running machines at once, by a restart where needed. */
 export interface VirtualMachinePoolProactiveUpdateStrategy {
+  /** Which go first. */
   selectionPolicy?: VirtualMachinePoolSelectionPolicy;
 }
 
+/** How machines are removed when there are too many. Set exactly one member; proactive is the default. */
 export interface VirtualMachinePoolScaleInStrategy {
+  /** Only machines that do not run. */
   opportunistic?: VirtualMachinePoolOpportunisticScaleInStrategy;
+  /** At once. */
   proactive?: VirtualMachinePoolProactiveScaleInStrategy;
+  /** Not at all: someone else removes them. */
   unmanaged?: VirtualMachinePoolUnmanagedStrategy;
 }
 
+/** Which machines go first. */
 export interface VirtualMachinePoolSelectionPolicy {
+  /** Machines that go before all others. */
   selectors?: VirtualMachinePoolSelectors;
+  /** Order: `AscendingOrder` or `DescendingOrder` (of their numbers), `Newest`, `Oldest` or `Random` (default). */
   sortPolicy?: "AscendingOrder" | "DescendingOrder" | "Newest" | "Oldest" | "Random";
 }
 
+/** Chooses machines. */
 export interface VirtualMachinePoolSelectors {
+  /** By their labels. */
   labelSelector?: LabelSelector;
+  /** By labels of the node that they run on. */
   nodeSelectorRequirementMatcher?: core_v1_NodeSelectorRequirement[];
 }
 
+/** How many machines, and what they look like. */
 export interface VirtualMachinePoolSpec {
+  /** Set to replace machines that do not start. */
   autohealing?: VirtualMachinePoolAutohealingStrategy;
+  /** Most machines that may be down at a time while changes roll out: a number or a percentage. Default 100%. */
   maxUnavailable?: IntOrString;
+  /** Names that get the number of the machine. */
   nameGeneration?: VirtualMachinePoolNameGeneration;
+  /** Whether machines are neither made, changed nor removed. Default false. */
   paused?: boolean;
+  /** Number of machines. Default 1. */
   replicas?: number;
+  /** How machines are removed when there are too many. */
   scaleInStrategy?: VirtualMachinePoolScaleInStrategy;
+  /** Labels by which its machines are found. Must match the labels of the template. Can not be changed. */
   selector: LabelSelector;
+  /** How changes of the template reach machines. */
   updateStrategy?: VirtualMachinePoolUpdateStrategy;
+  /** What a machine looks like. */
   virtualMachineTemplate: VirtualMachineTemplateSpec;
 }
 
+/** How many machines there are. */
 export interface VirtualMachinePoolStatus {
+  /** Conditions: `ReplicaFailure`, `ReplicaPaused`. */
   conditions?: VirtualMachinePoolCondition[];
+  /** The selector as text, for autoscalers. */
   labelSelector?: string;
+  /** Machines that are ready. */
   readyReplicas?: number;
+  /** Machines that exist. */
   replicas?: number;
 }
 
+/** The pool does nothing; someone else acts. Has no options. */
 export type VirtualMachinePoolUnmanagedStrategy = Record<string, unknown>;
 
+/** How changes of the template reach machines. Set exactly one member; proactive is the default. */
 export interface VirtualMachinePoolUpdateStrategy {
+  /** At their next restart. */
   opportunistic?: VirtualMachineOpportunisticUpdateStrategy;
+  /** At once. */
   proactive?: VirtualMachinePoolProactiveUpdateStrategy;
+  /** Not at all. */
   unmanaged?: VirtualMachinePoolUnmanagedStrategy;
 }
 
+/** What a machine of the pool looks like. */
 export interface VirtualMachineTemplateSpec {
+  /** Labels and annotations of the machine. */
   metadata?: ObjectMeta;
+  /** The virtual machine. */
   spec?: kubevirt_v1_VirtualMachineSpec;
 }

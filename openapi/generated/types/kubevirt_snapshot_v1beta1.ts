@@ -3,142 +3,242 @@ import type { Duration, ObjectMeta, Time } from '../../meta.js';
 import type { PersistentVolumeClaimSpec as core_v1_PersistentVolumeClaimSpec, TypedLocalObjectReference as core_v1_TypedLocalObjectReference } from './core_v1.js';
 import type { VirtualMachineSpec as kubevirt_v1_VirtualMachineSpec, VirtualMachineStatus as kubevirt_v1_VirtualMachineStatus } from './kubevirt_v1.js';
 
+/** A condition of the object. */
 export interface Condition {
+  /** When the condition was last checked. */
   lastProbeTime?: string;
+  /** When the status last changed. */
   lastTransitionTime?: string;
+  /** Details, for people. */
   message?: string;
+  /** Why the status is what it is, in a word. */
   reason?: string;
+  /** True, False or Unknown. */
   status: string;
+  /** Name of the condition. */
   type: string;
 }
 
+/** What went wrong last. */
 export interface Error {
+  /** What it was. */
   message?: string;
+  /** When it was. */
   time?: Time;
 }
 
+/** A claim as it was when the snapshot was taken. */
 export interface PersistentVolumeClaim {
+  /** Name, labels and other metadata. */
   metadata?: ObjectMeta;
+  /** The claim. */
   spec?: core_v1_PersistentVolumeClaimSpec;
 }
 
+/** Volumes of a virtual machine. */
 export interface SnapshotVolumesLists {
+  /** Volumes that are not in the snapshot. */
   excludedVolumes?: string[];
+  /** Volumes that are in the snapshot. */
   includedVolumes?: string[];
 }
 
+/** A circumstance under which a snapshot was taken. */
 export interface SourceIndication {
+  /** Its name. */
   indication: string;
+  /** What it means, for people. */
   message: string;
 }
 
+/** What a snapshot is of. */
 export interface SourceSpec {
+  /** The virtual machine as it was. */
   virtualMachine?: VirtualMachine;
 }
 
+/** A virtual machine as it was when the snapshot was taken. */
 export interface VirtualMachine {
+  /** Name, labels and other metadata. */
   metadata?: ObjectMeta;
+  /** How it should have been. */
   spec?: kubevirt_v1_VirtualMachineSpec;
+  /** How it was. */
   status?: kubevirt_v1_VirtualMachineStatus;
 }
 
+/** Brings a virtual machine back to a snapshot. Creating one starts it. */
 export interface VirtualMachineRestore {
+  /** Group and version of this object. */
   apiVersion: string;
+  /** Kind of this object. */
   kind: string;
+  /** Name, labels and other metadata. */
   metadata: ObjectMeta;
+  /** What to restore. */
   spec: VirtualMachineRestoreSpec;
+  /** How far it is. */
   status?: VirtualMachineRestoreStatus;
 }
 
+/** What to restore, and how. */
 export interface VirtualMachineRestoreSpec {
+  /** JSON patches of the restored machine, each as text. */
   patches?: string[];
+  /** VirtualMachine to restore. It is made if it does not exist. */
   target: core_v1_TypedLocalObjectReference;
+  /** What happens if the target runs: `WaitGracePeriod` (waits five minutes for it to stop, then fails; default), `StopTarget`, `FailImmediate` or `WaitEventually`. */
   targetReadinessPolicy?: "StopTarget" | "WaitGracePeriod" | "FailImmediate" | "WaitEventually";
+  /** Snapshot to restore, in the same namespace. */
   virtualMachineSnapshotName: string;
+  /** Who owns restored volumes: `Vm` (they are deleted with it, default) or `None`. */
   volumeOwnershipPolicy?: string;
+  /** Changes to restored volumes. */
   volumeRestoreOverrides?: VolumeRestoreOverride[];
+  /** How restored claims are named: `RandomizeNames` (default), `InPlace` (as they were) or `PrefixTargetName`. */
   volumeRestorePolicy?: string;
 }
 
+/** How far a restore is. */
 export interface VirtualMachineRestoreStatus {
+  /** Whether it has ended. */
   complete?: boolean;
+  /** Conditions: `Ready`, `Progressing`, `Failure`. */
   conditions?: Condition[];
+  /** DataVolumes that the restore replaced and deleted. */
   deletedDataVolumes?: string[];
+  /** When it ended. */
   restoreTime?: Time;
+  /** Volumes that are restored. */
   restores?: VolumeRestore[];
 }
 
+/** A snapshot of a virtual machine and its volumes. Creating one takes it. */
 export interface VirtualMachineSnapshot {
+  /** Group and version of this object. */
   apiVersion: string;
+  /** Kind of this object. */
   kind: string;
+  /** Name, labels and other metadata. */
   metadata: ObjectMeta;
+  /** What to take. Can not be changed. */
   spec: VirtualMachineSnapshotSpec;
+  /** How far it is. */
   status?: VirtualMachineSnapshotStatus;
 }
 
+/** What a snapshot holds. The system makes it. */
 export interface VirtualMachineSnapshotContent {
+  /** Group and version of this object. */
   apiVersion: string;
+  /** Kind of this object. */
   kind: string;
+  /** Name, labels and other metadata. */
   metadata: ObjectMeta;
+  /** The virtual machine and its volumes as they were. */
   spec: VirtualMachineSnapshotContentSpec;
+  /** How far the snapshot is. */
   status?: VirtualMachineSnapshotContentStatus;
 }
 
+/** The virtual machine and its volumes as they were. */
 export interface VirtualMachineSnapshotContentSpec {
+  /** The virtual machine. */
   source: SourceSpec;
+  /** Snapshot that this belongs to. */
   virtualMachineSnapshotName?: string;
+  /** The volumes. */
   volumeBackups?: VolumeBackup[];
 }
 
+/** How far a snapshot is. */
 export interface VirtualMachineSnapshotContentStatus {
+  /** When the volumes were taken. */
   creationTime?: Time;
+  /** What went wrong last. */
   error?: Error;
+  /** Whether it can be restored. */
   readyToUse?: boolean;
+  /** State of each volume. */
   volumeSnapshotStatus?: VolumeSnapshotStatus[];
 }
 
+/** What to take a snapshot of. */
 export interface VirtualMachineSnapshotSpec {
+  /** What happens to the content when the snapshot is deleted: `Delete` (default) or `Retain`. */
   deletionPolicy?: string;
+  /** How long it may take before it counts as failed. Default 5m; 0 is for ever. */
   failureDeadline?: Duration;
+  /** The VirtualMachine. */
   source: core_v1_TypedLocalObjectReference;
 }
 
+/** How far a snapshot is. */
 export interface VirtualMachineSnapshotStatus {
+  /** Conditions: `Ready`, `Progressing`, `Failure`. */
   conditions?: Condition[];
+  /** When the volumes were taken. */
   creationTime?: Time;
+  /** What went wrong last. */
   error?: Error;
+  /** Deprecated: use sourceIndications. Circumstances under which it was taken. */
   indications?: string[];
+  /** `InProgress`, `Succeeded`, `Failed`, `Deleting` or `Unknown`. */
   phase?: string;
+  /** Whether it can be restored. */
   readyToUse?: boolean;
+  /** Volumes that are in the snapshot, and those that are not. */
   snapshotVolumes?: SnapshotVolumesLists;
+  /** Circumstances under which it was taken, such as `Online`, `GuestAgent`, `NoGuestAgent`, `QuiesceFailed` or `Paused`. */
   sourceIndications?: SourceIndication[];
+  /** UID of the virtual machine. */
   sourceUID?: string;
+  /** Content of the snapshot. */
   virtualMachineSnapshotContentName?: string;
 }
 
+/** A volume as it was. */
 export interface VolumeBackup {
+  /** Its claim. */
   persistentVolumeClaim: PersistentVolumeClaim;
+  /** Name of the volume in the virtual machine. */
   volumeName: string;
+  /** VolumeSnapshot that holds it. */
   volumeSnapshotName?: string;
 }
 
+/** A volume that is restored. */
 export interface VolumeRestore {
+  /** DataVolume that is made for it. */
   dataVolumeName?: string;
+  /** Claim that is made for it. */
   persistentVolumeClaim: string;
+  /** Name of the volume in the virtual machine. */
   volumeName: string;
+  /** VolumeSnapshot that it comes from. */
   volumeSnapshotName: string;
 }
 
+/** Changes to a restored volume. */
 export interface VolumeRestoreOverride {
+  /** Annotations to add to its claim. */
   annotations?: Record<string, string>;
+  /** Labels to add to its claim. */
   labels?: Record<string, string>;
+  /** Name of its claim. */
   restoreName?: string;
+  /** Name of the volume in the virtual machine. */
   volumeName?: string;
 }
 
+/** State of the snapshot of a volume. */
 export interface VolumeSnapshotStatus {
+  /** When it was taken. */
   creationTime?: Time;
+  /** What went wrong last. */
   error?: Error;
+  /** Whether it can be restored. */
   readyToUse?: boolean;
+  /** VolumeSnapshot that holds it. */
   volumeSnapshotName: string;
 }

@@ -3,1768 +3,3037 @@ import type { Duration, LabelSelector, ListMeta, ObjectMeta, Quantity, Time } fr
 import type { Affinity as core_v1_Affinity, DownwardAPIVolumeFile as core_v1_DownwardAPIVolumeFile, ExecAction as core_v1_ExecAction, HTTPGetAction as core_v1_HTTPGetAction, LocalObjectReference as core_v1_LocalObjectReference, PersistentVolumeClaimVolumeSource as core_v1_PersistentVolumeClaimVolumeSource, PodDNSConfig as core_v1_PodDNSConfig, TCPSocketAction as core_v1_TCPSocketAction, Toleration as core_v1_Toleration, TopologySpreadConstraint as core_v1_TopologySpreadConstraint, TypedObjectReference as core_v1_TypedObjectReference } from './core_v1.js';
 import type { DataVolumeSpec as kubevirt_cdi_v1beta1_DataVolumeSpec } from './kubevirt_cdi_v1beta1.js';
 
+/** ACPI tables that the guest is given. */
 export interface ACPI {
+  /** Name of the volume (a Secret) with the MSDM table, which holds a Windows licence. */
   msdmNameRef?: string;
+  /** Name of the volume (a Secret) with the SLIC table, which holds a Windows licence. */
   slicNameRef?: string;
 }
 
+/** A credential that is put into the guest from a Secret. Set exactly one member. */
 export interface AccessCredential {
+  /** SSH public keys that may log in. */
   sshPublicKey?: SSHPublicKeyAccessCredential;
+  /** Passwords of users of the guest. */
   userPassword?: UserPasswordAccessCredential;
 }
 
+/** A Secret that holds credentials. */
 export interface AccessCredentialSecretSource {
+  /** Name of a Secret in the namespace of the virtual machine. Each key of it is one credential. */
   secretName: string;
 }
 
+/** A volume to add, and the disk that shows it. */
 export interface AddVolumeOptions {
+  /** How the guest sees the volume. */
   disk: Disk;
+  /** With `All` the request is checked and nothing is changed. */
   dryRun?: string[];
+  /** Name of volume and disk. */
   name: string;
+  /** Where the content comes from. */
   volumeSource: HotplugVolumeSource;
 }
 
+/** Defaults by the architecture of the guest. */
 export interface ArchConfiguration {
+  /** Defaults of x86-64 guests. */
   amd64?: ArchSpecificConfiguration;
+  /** Defaults of 64-bit ARM guests. */
   arm64?: ArchSpecificConfiguration;
+  /** Architecture of virtual machines that name none. Default: that of the control plane. */
   defaultArchitecture?: string;
+  /** Defaults of POWER guests. No longer used. */
   ppc64le?: ArchSpecificConfiguration;
+  /** Defaults of IBM Z guests. */
   s390x?: ArchSpecificConfiguration;
 }
 
+/** Defaults of the guests of one architecture. */
 export interface ArchSpecificConfiguration {
+  /** Machine types that virtual machines may ask for, as patterns such as `q35*`. */
   emulatedMachines?: string[];
+  /** Machine type of virtual machines that name none. */
   machineType?: string;
+  /** Directory with the UEFI firmware in the launcher. */
   ovmfPath?: string;
 }
 
+/** The firmware is a BIOS. */
 export interface BIOS {
+  /** Whether the BIOS writes to the serial console. */
   useSerial?: boolean;
 }
 
+/** Block sizes that the guest sees. Set exactly one member. */
 export interface BlockSize {
+  /** The sizes in bytes. */
   custom?: CustomBlockSize;
+  /** Takes the sizes from the volume. */
   matchVolume?: FeatureState;
 }
 
+/** The firmware. Set at most one member; bios is the default on x86. */
 export interface Bootloader {
+  /** Boots by BIOS. */
   bios?: BIOS;
+  /** Boots by UEFI. */
   efi?: EFI;
 }
 
+/** A CD-ROM drive. */
 export interface CDRomTarget {
+  /** `sata` (default), `scsi` or `usb`. */
   bus?: string;
+  /** Whether the guest may not write. Default true. */
   readonly?: boolean;
+  /** Whether the tray is `open` or `closed` (default). */
   tray?: string;
 }
 
+/** The virtual CPUs of a guest. Their number is sockets × cores × threads. */
 export interface CPU {
+  /** Cores in each socket. Default 1. */
   cores?: number;
+  /** Whether each virtual CPU runs on a physical CPU of its own. Requests must then equal limits, in whole CPUs. Default false. */
   dedicatedCpuPlacement?: boolean;
+  /** CPU features to add to the model, or to take away. */
   features?: CPUFeature[];
+  /** Whether the hypervisor's own threads get one more dedicated CPU. Needs dedicatedCpuPlacement. Default false. */
   isolateEmulatorThread?: boolean;
+  /** Most sockets that the running guest can be given. Default: a multiple of sockets that the cluster configures. */
   maxSockets?: number;
+  /** CPU model: `host-model`, `host-passthrough` or a name that the hypervisor knows, such as `Cascadelake-Server`. Default: that of the cluster. */
   model?: string;
+  /** NUMA nodes that the guest sees. */
   numa?: NUMA;
+  /** Set to tune the guest for real time. Needs dedicatedCpuPlacement and huge pages. */
   realtime?: Realtime;
+  /** Sockets. Default 1. Raising it adds virtual CPUs to the running guest where live updates are on. */
   sockets?: number;
+  /** Threads in each core. Default 1. */
   threads?: number;
 }
 
+/** A feature of the CPU. */
 export interface CPUFeature {
+  /** Name of the feature, such as `vmx`. */
   name: string;
+  /** `force`, `require` (default), `optional`, `disable` or `forbid`. */
   policy?: string;
 }
 
+/** The layout of virtual CPUs. Their number is sockets × cores × threads. */
 export interface CPUTopology {
+  /** Cores in each socket. */
   cores?: number;
+  /** Sockets. */
   sockets?: number;
+  /** Threads in each core. */
   threads?: number;
 }
 
+/** Lifetime of a certificate. */
 export interface CertConfig {
+  /** How long it is valid. */
   duration?: Duration;
+  /** How long before its end it is replaced. */
   renewBefore?: Duration;
 }
 
+/** Chooses the virtual machines whose disks keep track of changed blocks. A machine is chosen if either selector matches. */
 export interface ChangedBlockTrackingSelectors {
+  /** Matches namespaces: all their virtual machines are chosen. */
   namespaceLabelSelector?: LabelSelector;
+  /** Matches virtual machines. */
   virtualMachineLabelSelector?: LabelSelector;
 }
 
+/** Tracking of changed blocks. */
 export interface ChangedBlockTrackingStatus {
+  /** The backup that is going on, or the latest. */
   backupStatus?: VirtualMachineInstanceBackupStatus;
+  /** `Undefined`, `Initializing`, `Enabled`, `Disabled`, `PendingRestart` or `FGDisabled`. */
   state: string;
 }
 
+/** What the guest sees as its chassis. */
 export interface Chassis {
+  /** Asset tag. */
   asset?: string;
+  /** Maker. */
   manufacturer?: string;
+  /** Serial number. */
   serial?: string;
+  /** Stock keeping unit. */
   sku?: string;
+  /** Version. */
   version?: string;
 }
 
+/** A device of a resource claim. */
 export interface ClaimRequest {
+  /** Name of an entry of spec.resourceClaims. */
   claimName?: string;
+  /** Name of the request within the claim. */
   requestName?: string;
 }
 
+/** Lets clients attach their own USB devices, at most four. Has no options. */
 export type ClientPassthroughDevices = Record<string, unknown>;
 
+/** The clock of the guest: what it shows at the start, and the timers that drive it. Set at most one of timezone and utc. */
 export interface Clock {
+  /** Timers that the guest sees. */
   timer?: Timer;
+  /** Keeps the clock at the local time of this zone, as in `Europe/Berlin`. */
   timezone?: string;
+  /** Keeps the clock at UTC, with an offset if one is given. */
   utc?: ClockOffsetUTC;
 }
 
+/** The time that a clock keeps. Set exactly one member. */
 export interface ClockOffset {
+  /** Keeps the local time of this zone. */
   timezone?: string;
+  /** Keeps UTC, with an offset if one is given. */
   utc?: ClockOffsetUTC;
 }
 
+/** A clock that starts at UTC plus an offset. */
 export interface ClockOffsetUTC {
+  /** Seconds by which the guest's clock differs from UTC at the start. Default 0. */
   offsetSeconds?: number;
 }
 
+/** A cloud-init disk of the ConfigDrive kind. Give user data in one way and network data in one way. */
 export interface CloudInitConfigDriveSource {
+  /** Network data, as text. */
   networkData?: string;
+  /** Network data, base64. */
   networkDataBase64?: string;
+  /** Secret whose key `networkdata` or `networkData` holds network data. */
   networkDataSecretRef?: core_v1_LocalObjectReference;
+  /** Secret whose key `userdata` or `userData` holds user data. */
   secretRef?: core_v1_LocalObjectReference;
+  /** User data, as text. At most 2048 bytes; use secretRef for more. */
   userData?: string;
+  /** User data, base64. At most 2048 bytes; use secretRef for more. */
   userDataBase64?: string;
 }
 
+/** A cloud-init disk of the NoCloud kind. Give user data in one way and network data in one way. */
 export interface CloudInitNoCloudSource {
+  /** Network data, as text. */
   networkData?: string;
+  /** Network data, base64. */
   networkDataBase64?: string;
+  /** Secret whose key `networkdata` or `networkData` holds network data. */
   networkDataSecretRef?: core_v1_LocalObjectReference;
+  /** Secret whose key `userdata` or `userData` holds user data. */
   secretRef?: core_v1_LocalObjectReference;
+  /** User data, as text. At most 2048 bytes; use secretRef for more. */
   userData?: string;
+  /** User data, base64. At most 2048 bytes; use secretRef for more. */
   userDataBase64?: string;
 }
 
+/** Whether the common instancetypes and preferences are installed. */
 export interface CommonInstancetypesDeployment {
+  /** Whether the operator installs them. Default true. */
   enabled?: boolean;
 }
 
+/** Where and how often components run. */
 export interface ComponentConfig {
+  /** Nodes that they may run on. */
   nodePlacement?: NodePlacement;
+  /** Replicas of each component. Ignored for node agents. Default: 2, or 1 on a cluster of one node. */
   replicas?: number;
 }
 
+/** Confidential guests of the cluster. */
 export interface ConfidentialComputeConfiguration {
+  /** Intel TDX guests. */
   tdx?: TDXConfiguration;
 }
 
+/** Puts SSH keys into the metadata of a cloudInitConfigDrive volume. Has no options. */
 export type ConfigDriveSSHPublicKeyAccessCredentialPropagation = Record<string, unknown>;
 
+/** A ConfigMap, as a disk or file system. */
 export interface ConfigMapVolumeSource {
+  /** Name of the ConfigMap. */
   name?: string;
+  /** Whether the guest also starts without it. Default false. */
   optional?: boolean;
+  /** Label of the disk's file system. Default cfgdata. */
   volumeLabel?: string;
 }
 
+/** A container disk that is in use. */
 export interface ContainerDiskInfo {
+  /** CRC-32 of the image. It must be the same after a migration. */
   checksum?: number;
 }
 
+/** A disk image from a container image. The guest's changes are lost when it ends. */
 export interface ContainerDiskSource {
+  /** Reference of the image. */
   image: string;
+  /** When the image is pulled. Default: Always for the tag latest and for none, else IfNotPresent. */
   imagePullPolicy?: "Always" | "IfNotPresent" | "Never";
+  /** Name of the Secret by which the image is pulled. */
   imagePullSecret?: string;
+  /** Path of the disk image in the container image. Default: the only file in /disk. */
   path?: string;
 }
 
+/** A directory of the launcher, as a file system. */
 export interface ContainerPathVolumeSource {
+  /** Absolute path of the directory, without `..`. */
   path: string;
+  /** Whether the guest may not write. Only true is supported. */
   readOnly?: boolean;
 }
 
+/** A ControllerRevision. */
 export interface ControllerRevisionRef {
+  /** Its name, in the namespace of the virtual machine. */
   name?: string;
 }
 
+/** Block sizes in bytes. */
 export interface CustomBlockSize {
+  /** Smallest piece that can be discarded, in bytes. */
   discardGranularity?: number;
+  /** Smallest piece that can be addressed, in bytes: a power of two from 512 to 2097152. */
   logical?: number;
+  /** Smallest piece that can be written at once, in bytes: a power of two, at least logical. */
   physical?: number;
 }
 
+/** A seccomp profile for launchers. Set exactly one member. */
 export interface CustomProfile {
+  /** Path of a profile on the node, below the kubelet's seccomp directory. */
   localhostProfile?: string;
+  /** Whether the container runtime's default profile is used. */
   runtimeDefaultProfile?: boolean;
 }
 
+/** Changes to the manifests that the operator installs. */
 export interface CustomizeComponents {
+  /** Flags to add to components. */
   flags?: Flags;
+  /** Patches of installed objects. */
   patches?: CustomizeComponentsPatch[];
 }
 
+/** A patch of an installed object. */
 export interface CustomizeComponentsPatch {
+  /** The patch, as JSON. */
   patch: string;
+  /** Name of the object, or `*` for all of the type. */
   resourceName: string;
+  /** Kind of the object, such as `Deployment`. */
   resourceType: string;
+  /** `strategic`, `merge` or `json`. */
   type: string;
 }
 
+/** What the guest is told by DHCP, besides its address. */
 export interface DHCPOptions {
+  /** Name of the boot file (option 67). */
   bootFileName?: string;
+  /** IPv4 addresses of time servers (option 42). */
   ntpServers?: string[];
+  /** Options of the site. */
   privateOptions?: DHCPPrivateOptions[];
+  /** Name of the TFTP server (option 66). */
   tftpServerName?: string;
 }
 
+/** An option of the site. */
 export interface DHCPPrivateOptions {
+  /** Number of the option, from 224 to 254. */
   option: number;
+  /** Its value. */
   value: string;
 }
 
+/** A claim that a DataVolume fills. The guest starts when it is full. */
 export interface DataVolumeSource {
+  /** Whether the volume can be taken from the running guest. Default false. */
   hotpluggable?: boolean;
+  /** Name of the DataVolume, in the namespace of the virtual machine. */
   name: string;
 }
 
+/** Kept for old manifests. Has no members. */
 export type DataVolumeTemplateDummyStatus = Record<string, unknown>;
 
+/** A DataVolume that is made for a virtual machine and deleted with it. */
 export interface DataVolumeTemplateSpec {
+  /** Group and version of this object. */
   apiVersion: string;
+  /** Kind of this object. */
   kind: string;
+  /** Name, labels and other metadata. */
   metadata: ObjectMeta;
+  /** How the DataVolume is filled. */
   spec: kubevirt_cdi_v1beta1_DataVolumeSpec;
+  /** Kept for old manifests; ignored. */
   status?: DataVolumeTemplateDummyStatus;
 }
 
+/** Removed: a network binding plugin took its place. Has no options. */
 export type DeprecatedInterfaceMacvtap = Record<string, unknown>;
 
+/** Removed: use passtBinding. Has no options. */
 export type DeprecatedInterfacePasst = Record<string, unknown>;
 
+/** Removed: use masquerade or a network binding plugin. Has no options. */
 export type DeprecatedInterfaceSlirp = Record<string, unknown>;
 
+/** Settings for development, and the feature gates. */
 export interface DeveloperConfiguration {
+  /** Whether the endpoints that start and stop profiling are served. */
   clusterProfiler?: boolean;
+  /** Virtual CPUs for each physical CPU that is requested, for machines that request none. Default 10; 1 gives each virtual CPU one of its own. */
   cpuAllocationRatio?: number;
+  /** Feature gates to turn off that are on by default. */
   disabledFeatureGates?: string[];
+  /** Limits of the process that inspects disk images. */
   diskVerification?: DiskVerification;
+  /** Feature gates to turn on. */
   featureGates?: string[];
+  /** How much each component logs. */
   logVerbosity?: LogVerbosity;
+  /** Percentage of the request that the guest sees as memory, for machines that give only one of both. Default 100; 150 lets guests have half again as much as is requested. */
   memoryOvercommit?: number;
+  /** Lowest timestamp counter frequency in Hz that guests with the invtsc feature are given. Default: the lowest that the nodes have. */
   minimumClusterTSCFrequency?: number;
+  /** Bytes that are kept free on a file system volume when a disk image is made on it. Default 131072. */
   minimumReservePVCBytes?: number;
+  /** Node labels that every launcher requires. */
   nodeSelectors?: Record<string, string>;
+  /** Percentage by which a volume may be smaller than the disk that it is for. Default 10. */
   pvcTolerateLessSpaceUpToPercent?: number;
+  /** Whether guests are emulated in software on nodes without hardware virtualisation. Slow. Default false. */
   useEmulation?: boolean;
 }
 
+/** The devices of a guest. */
 export interface Devices {
+  /** Whether the guest has a graphics card and VNC. Default true. */
   autoattachGraphicsDevice?: boolean;
+  /** Whether the guest has a tablet as its pointer if no input is named. Default false. */
   autoattachInputDevice?: boolean;
+  /** Whether the guest has a memory balloon, which also reports memory statistics. Default true. */
   autoattachMemBalloon?: boolean;
+  /** Whether a guest without interfaces is attached to the pod network. Default true. */
   autoattachPodInterface?: boolean;
+  /** Whether the guest has a serial console. Default true. */
   autoattachSerialConsole?: boolean;
+  /** Whether the guest has a VSOCK device, by which host and guest talk without a network. Default false. */
   autoattachVSOCK?: boolean;
+  /** Whether virtio disks have one queue for each virtual CPU. Default false. */
   blockMultiQueue?: boolean;
+  /** Set to let clients attach their own USB devices. */
   clientPassthrough?: ClientPassthroughDevices;
+  /** Whether the guest is built without free slots for hotplugged disks. Default false. */
   disableHotplug?: boolean;
+  /** Disks, CD-ROMs and LUNs. Each shows the volume of its name. At most 256. */
   disks?: Disk[];
+  /** Set to offer metrics of the host to the guest through a serial port. */
   downwardMetrics?: DownwardMetrics;
+  /** Volumes that the guest sees as shared file systems rather than as disks. */
   filesystems?: Filesystem[];
+  /** GPUs of the node that the guest gets. */
   gpus?: GPU[];
+  /** Other devices of the node that the guest gets. */
   hostDevices?: HostDevice[];
+  /** Pointers and keyboards. */
   inputs?: Input[];
+  /** Network interfaces. Each is attached to the network of its name. */
   interfaces?: Interface[];
+  /** Whether what the guest writes to its serial console is also logged. Default: that of the cluster. */
   logSerialConsole?: boolean;
+  /** Whether virtio interfaces have one queue for each virtual CPU. Default false. */
   networkInterfaceMultiqueue?: boolean;
+  /** Devices by which the guest tells the host that its kernel has panicked. */
   panicDevices?: PanicDevice[];
+  /** Set to give the guest a source of random numbers. */
   rng?: Rng;
+  /** Set to give the guest a sound card. */
   sound?: SoundDevice;
+  /** Set to give the guest a TPM. */
   tpm?: TPMDevice;
+  /** Whether virtio devices can be driven by old guests (virtio 0.9, such as CentOS 6). Default false. */
   useVirtioTransitional?: boolean;
+  /** Type of the graphics card. */
   video?: VideoDevice;
+  /** Watchdog that acts when the guest hangs. */
   watchdog?: Watchdog;
 }
 
+/** The watchdog of IBM Z. */
 export interface Diag288Watchdog {
+  /** What happens when the guest does not feed it: `reset` (default), `poweroff` or `shutdown`. */
   action?: string;
 }
 
+/** Turns free page reporting off: guests no longer tell the host which memory they do not use. Has no options. */
 export type DisableFreePageReporting = Record<string, unknown>;
 
+/** Turns logging of serial consoles off for machines that do not say otherwise. Has no options. */
 export type DisableSerialConsoleLog = Record<string, unknown>;
 
+/** How the guest sees a volume. Set at most one of cdrom, disk and lun; disk is the default. */
 export interface Disk {
+  /** Block sizes that the guest sees. Default: as the hypervisor decides. */
   blockSize?: BlockSize;
+  /** Rank in the boot order, from 1. Devices without a rank are tried after those with one, or in their order if none has one. */
   bootOrder?: number;
+  /** How the host caches: `none`, `writethrough` or `writeback`. Default: none where the volume can be opened so, else writethrough. */
   cache?: string;
+  /** Shows the volume as a CD-ROM. */
   cdrom?: CDRomTarget;
+  /** Whether changed blocks of the disk are tracked for incremental backups. Set by the system. */
   changedBlockTracking?: boolean;
+  /** Whether the disk gets an I/O thread of its own. Default false. */
   dedicatedIOThread?: boolean;
+  /** Shows the volume as a disk. */
   disk?: DiskTarget;
+  /** What the guest meets when the volume fails: `stop` (the guest is paused, default), `ignore`, `report` or `enospace`. */
   errorPolicy?: string;
+  /** How the host does I/O: `native`, `threads` or `default`. Default: native where that is safe. */
   io?: string;
+  /** Passes SCSI commands through to the volume, which must be a block device. */
   lun?: LunTarget;
+  /** Name of the volume. */
   name: string;
+  /** Serial number that the guest sees. */
   serial?: string;
+  /** Whether several guests may write the volume at once. They must expect it. Default false. */
   shareable?: boolean;
+  /** Tag by which the guest finds the disk in its metadata. */
   tag?: string;
 }
 
+/** I/O threads of disks. */
 export interface DiskIOThreads {
+  /** Threads that disks without a thread of their own share, for ioThreadsPolicy supplementalPool. */
   supplementalPoolThreadCount?: number;
 }
 
+/** A disk. */
 export interface DiskTarget {
+  /** `virtio`, `sata`, `scsi` or `usb`. Default sata; virtio is the fastest and needs a driver in the guest. */
   bus?: string;
+  /** PCI address that the guest sees, as in `0000:81:01.10`. Only with virtio. */
   pciAddress?: string;
+  /** Whether the guest may not write. Default false. */
   readonly?: boolean;
 }
 
+/** Limits of the process that inspects disk images before they are used. */
 export interface DiskVerification {
+  /** Most memory that it may use. Default 2000Mi. */
   memoryLimit: Quantity;
 }
 
+/** A dump of memory on a volume. */
 export interface DomainMemoryDumpInfo {
+  /** Claim that holds the dump. */
   claimName?: string;
+  /** When it ended. */
   endTimestamp?: Time;
+  /** When it began. */
   startTimestamp?: Time;
+  /** Name of the file in the claim. */
   targetFileName?: string;
 }
 
+/** The hardware of a guest. */
 export interface DomainSpec {
+  /** What the guest sees as its chassis. */
   chassis?: Chassis;
+  /** Clock and timers. */
   clock?: Clock;
+  /** Virtual CPUs. */
   cpu?: CPU;
+  /** Disks, interfaces and other devices. */
   devices: Devices;
+  /** Features of the hypervisor that the guest sees. */
   features?: Features;
+  /** BIOS or UEFI, and how to boot. */
   firmware?: Firmware;
+  /** Threads for the policy supplementalPool. */
   ioThreads?: DiskIOThreads;
+  /** How disks share I/O threads: `shared`, `auto` (about one for each disk, within the CPU limit) or `supplementalPool`. Default: only disks that ask for a thread of their own have one. */
   ioThreadsPolicy?: string;
+  /** Memory encryption of a confidential guest. */
   launchSecurity?: LaunchSecurity;
+  /** Machine type. */
   machine?: Machine;
+  /** Memory of the guest. */
   memory?: Memory;
+  /** What a reboot of the guest does: `Reboot` resets it in place (default), `Terminate` ends the instance, so that it starts anew with a changed configuration. */
   rebootPolicy?: "Reboot" | "Terminate";
+  /** CPU and memory that the launcher requests. */
   resources?: ResourceRequirements;
 }
 
+/** Raises the time that a guest may stand still in steps, until the migration converges. */
 export interface DowntimeTuningOptions {
+  /** Seconds between steps. */
   cooldownSeconds?: number;
+  /** Milliseconds allowed at the start. */
   initialMs?: number;
+  /** Passes over the memory before the first step. */
   startAfterIteration?: number;
+  /** Steps from initialMs to maxDowntimeMs. */
   steps?: number;
 }
 
+/** Facts of the instance, such as its labels, as a disk or file system. */
 export interface DownwardAPIVolumeSource {
+  /** The facts, one a file. */
   fields?: core_v1_DownwardAPIVolumeFile[];
+  /** Label of the disk's file system. Default cfgdata. */
   volumeLabel?: string;
 }
 
+/** Offers metrics of the host to the guest. Has no options. */
 export type DownwardMetrics = Record<string, unknown>;
 
+/** Metrics of the host, as a disk. Has no options. */
 export type DownwardMetricsVolumeSource = Record<string, unknown>;
 
+/** The firmware is UEFI. */
 export interface EFI {
+  /** Whether UEFI variables outlive the guest, on a volume of its own. Default false. */
   persistent?: boolean;
+  /** Whether only signed code is booted. Needs the smm feature. Default true. */
   secureBoot?: boolean;
 }
 
+/** An empty disk that is gone when the guest ends. */
 export interface EmptyDiskSource {
+  /** Its size. */
   capacity: Quantity;
 }
 
+/** A claim that the guest sees but does not change: what it writes is lost when it ends. */
 export interface EphemeralVolumeSource {
+  /** The claim. */
   persistentVolumeClaim?: core_v1_PersistentVolumeClaimVolumeSource;
 }
 
+/** What a request to call off an evacuation may say. */
 export interface EvacuateCancelOptions {
+  /** Group and version of this object. */
   apiVersion?: string;
+  /** With `All` the request is checked and nothing is changed. */
   dryRun?: string[];
+  /** Only if the guest is being evacuated from this node. */
   evacuationNodeName: string;
+  /** Kind of this object. */
   kind?: string;
 }
 
+/** Options of live migrations that may change. */
 export interface ExperimentalMigrationOptions {
+  /** How memory is compressed on the way: `none` (default) or `zstd`. */
   compression?: "none" | "zstd";
+  /** Raises the allowed downtime in steps. */
   downtimeTuning?: DowntimeTuningOptions;
+  /** Finds migrations that no longer come closer to their end. */
   stallDetector?: StallDetectorOptions;
 }
 
+/** The interrupt controller of x86. */
 export interface FeatureAPIC {
+  /** Whether the guest has it. Default true. */
   enabled?: boolean;
+  /** Whether the guest ends interrupts without leaving to the host. Default false. */
   endOfInterrupt?: boolean;
 }
 
+/** Hyper-V enlightenments, by which Windows guests run faster. */
 export interface FeatureHyperv {
+  /** Speeds up virtual machines inside a Hyper-V guest on Intel CPUs. */
   evmcs?: FeatureState;
+  /** Tells the guest the frequencies of its timestamp counter and APIC. */
   frequencies?: FeatureState;
+  /** Lets the guest send interrupts to several of its CPUs at once. Needs vpindex. */
   ipi?: FeatureState;
+  /** Tells the guest when the frequency of its timestamp counter has changed, as after a migration. */
   reenlightenment?: FeatureState;
+  /** Lets the guest accept timer interrupts that come late. */
   relaxed?: FeatureState;
+  /** Lets the guest reset itself through the hypervisor. */
   reset?: FeatureState;
+  /** Tells the guest how long its CPUs have run. */
   runtime?: FeatureState;
+  /** Lets the guest tell the host that it waits for a lock. */
   spinlocks?: FeatureSpinlocks;
+  /** Gives the guest the synthetic interrupt controller. Needs vpindex. */
   synic?: FeatureState;
+  /** Gives the guest synthetic timers. Needs synic, and the hyperv timer. */
   synictimer?: SyNICTimer;
+  /** Lets the guest flush translations of several of its CPUs at once. Needs vpindex. */
   tlbflush?: TLBFlush;
+  /** Speeds up the guest's access to its interrupt controller. */
   vapic?: FeatureState;
+  /** Changes the name of the hypervisor that the guest sees. */
   vendorid?: FeatureVendorID;
+  /** Lets the guest know the number of each of its CPUs. */
   vpindex?: FeatureState;
 }
 
+/** What the guest sees of KVM. */
 export interface FeatureKVM {
+  /** Whether the guest can not see that it runs under KVM. Default false. */
   hidden?: boolean;
 }
 
+/** Waiting for locks. */
 export interface FeatureSpinlocks {
+  /** Whether it is on. Default true. */
   enabled?: boolean;
+  /** Attempts after which the guest tells the host, at least 4096. Default 4096. */
   spinlocks?: number;
 }
 
+/** A feature that is on or off. */
 export interface FeatureState {
+  /** Whether it is on. Default true. */
   enabled?: boolean;
 }
 
+/** Name of the hypervisor. */
 export interface FeatureVendorID {
+  /** Whether it is on. Default true. */
   enabled?: boolean;
+  /** Name that the guest sees, at most 12 characters. */
   vendorid?: string;
 }
 
+/** Features of the hypervisor that the guest sees. */
 export interface Features {
+  /** ACPI, by which the guest is asked to shut down. Default on. */
   acpi?: FeatureState;
+  /** Interrupt controller of x86. Default on. */
   apic?: FeatureAPIC;
+  /** Enlightenments for Windows guests. */
   hyperv?: FeatureHyperv;
+  /** Gives the guest every enlightenment that the host has. Such a guest can not be migrated. */
   hypervPassthrough?: HyperVPassthrough;
+  /** What the guest sees of KVM. */
   kvm?: FeatureKVM;
+  /** Paravirtual spin locks. Default on. */
   pvspinlock?: FeatureState;
+  /** System management mode, which secure boot needs. Default off. */
   smm?: FeatureState;
 }
 
+/** A volume that the guest sees as a shared file system. */
 export interface Filesystem {
+  /** Name of the volume; the guest mounts the file system under this tag. */
   name: string;
+  /** Set to share it by virtiofs. Required. */
   virtiofs: FilesystemVirtiofs;
 }
 
+/** Shares a volume by virtiofs. Has no options. */
 export type FilesystemVirtiofs = Record<string, unknown>;
 
+/** Firmware of the guest, and how to boot. */
 export interface Firmware {
+  /** ACPI tables that the guest is given. */
   acpi?: ACPI;
+  /** BIOS or UEFI. */
   bootloader?: Bootloader;
+  /** Boots a kernel directly, without a boot loader on a disk. */
   kernelBoot?: KernelBoot;
+  /** Serial number of the machine that the guest sees. */
   serial?: string;
+  /** UUID of the machine that the guest sees. Default: made from the name of the virtual machine, or kept from its first start. */
   uuid?: string;
 }
 
+/** Flags to add to components, by their name without dashes. */
 export interface Flags {
+  /** Flags of the API server. */
   api?: Record<string, string>;
+  /** Flags of the controllers. */
   controller?: Record<string, string>;
+  /** Flags of the node agents. */
   handler?: Record<string, string>;
 }
 
+/** What a request to freeze file systems says. */
 export interface FreezeUnfreezeTimeout {
+  /** Time after which they are thawed by themselves. 0 is never. */
   unfreezeTimeout: Duration;
 }
 
+/** A GPU of the node that the guest gets. */
 export interface GPU {
+  /** Name of an entry of spec.resourceClaims that the device comes from, instead of deviceName. */
   claimName?: string;
+  /** Name of the resource, one of the permitted host devices of the cluster. */
   deviceName?: string;
+  /** Name of the device in this virtual machine. */
   name: string;
+  /** Name of the request within the claim. */
   requestName?: string;
+  /** Tag by which the guest finds the device in its metadata. */
   tag?: string;
+  /** Options of a virtual GPU. */
   virtualGPUOptions?: VGPUOptions;
 }
 
+/** What the operator last installed of an object. */
 export interface GenerationStatus {
+  /** API group of the object. */
   group: string;
+  /** Hash of its content, for objects without generations. */
   hash?: string;
+  /** Generation that the operator installed. */
   lastGeneration: number;
+  /** Name of the object. */
   name: string;
+  /** Namespace of the object. */
   namespace?: string;
+  /** Plural of its kind. */
   resource: string;
 }
 
+/** A command of the guest agent. */
 export interface GuestAgentCommandInfo {
+  /** Whether it may be used. */
   enabled?: boolean;
+  /** Its name. */
   name: string;
 }
 
+/** Probes the guest by pinging its guest agent. Has no options. */
 export type GuestAgentPing = Record<string, unknown>;
 
+/** The High Precision Event Timer. */
 export interface HPETTimer {
+  /** Whether the guest has this timer. Default true. */
   present?: boolean;
+  /** What happens to ticks that the guest missed: `delay`, `catchup`, `merge` or `discard`. */
   tickPolicy?: string;
 }
 
+/** A device of the node that the guest gets. */
 export interface HostDevice {
+  /** Name of an entry of spec.resourceClaims that the device comes from, instead of deviceName. */
   claimName?: string;
+  /** Name of the resource, one of the permitted host devices of the cluster. */
   deviceName?: string;
+  /** Name of the device in this virtual machine. */
   name: string;
+  /** Name of the request within the claim. */
   requestName?: string;
+  /** Tag by which the guest finds the device in its metadata. */
   tag?: string;
 }
 
+/** A disk image on the node. Needs a feature gate. */
 export interface HostDisk {
+  /** Size of an image that is made. */
   capacity?: Quantity;
+  /** Path of the image on the node. */
   path: string;
+  /** Whether the image is the same on every node, so that the guest can be migrated. Default false. */
   shared?: boolean;
+  /** `Disk` (the image must be there) or `DiskOrCreate` (it is made if it is not). */
   type: string;
 }
 
+/** A volume that can be added to a running guest. Set exactly one member. */
 export interface HotplugVolumeSource {
+  /** A DataVolume. */
   dataVolume?: DataVolumeSource;
+  /** A claim. */
   persistentVolumeClaim?: PersistentVolumeClaimVolumeSource;
 }
 
+/** A hotplugged volume. */
 export interface HotplugVolumeStatus {
+  /** Pod that holds the volume on the node. */
   attachPodName?: string;
+  /** UID of that pod. */
   attachPodUID?: string;
 }
 
+/** Memory in huge pages. */
 export interface Hugepages {
+  /** Size of a page, such as `2Mi` or `1Gi`. The memory must be a multiple of it. */
   pageSize?: string;
 }
 
+/** Gives the guest every enlightenment that the host has. */
 export interface HyperVPassthrough {
+  /** Whether it is on. Default true. */
   enabled?: boolean;
 }
 
+/** The Hyper-V reference clock, which Windows guests prefer. */
 export interface HypervTimer {
+  /** Whether the guest has this timer. Default true. */
   present?: boolean;
 }
 
+/** A hypervisor that runs the guests. */
 export interface HypervisorConfiguration {
+  /** Name of the hypervisor. Default kvm. */
   name?: "kvm" | "hyperv-direct";
 }
 
+/** The watchdog of x86 machines. */
 export interface I6300ESBWatchdog {
+  /** What happens when the guest does not feed it: `reset` (default), `poweroff` or `shutdown`. */
   action?: string;
 }
 
+/** The initial RAM disk that was booted. */
 export interface InitrdInfo {
+  /** CRC-32 of the file. */
   checksum?: number;
 }
 
+/** A pointer or keyboard. */
 export interface Input {
+  /** `usb` (default) or `virtio`. */
   bus?: string;
+  /** Name of the device in this virtual machine. */
   name: string;
+  /** Type of the device: `tablet`. */
   type: string;
 }
 
+/** How virtual machines keep their reference to an instancetype. */
 export interface InstancetypeConfiguration {
+  /** `reference` keeps the reference (default), `expand` replaces new references by what they stand for, `expandAll` also replaces references of existing machines. */
   referencePolicy?: "reference" | "expand" | "expandAll";
 }
 
+/** The instancetype of a virtual machine: its CPU, memory and resources by name. */
 export interface InstancetypeMatcher {
+  /** Takes name and kind from the labels of this volume. */
   inferFromVolume?: string;
+  /** What happens if the volume has no such labels: `Reject` (default) or `Ignore`. */
   inferFromVolumeFailurePolicy?: string;
+  /** `virtualmachineclusterinstancetype` (default) or `virtualmachineinstancetype`. */
   kind?: string;
+  /** Its name. */
   name?: string;
+  /** ControllerRevision with the instancetype as it was when first used. Set by the system. */
   revisionName?: string;
 }
 
+/** An instancetype or preference, as it is used. */
 export interface InstancetypeStatusRef {
+  /** The copy of it that is used. */
   controllerRevisionRef?: ControllerRevisionRef;
+  /** Volume that name and kind were taken from. */
   inferFromVolume?: string;
+  /** What happens if the volume has no labels to take them from. */
   inferFromVolumeFailurePolicy?: string;
+  /** Its kind. */
   kind?: string;
+  /** Its name. */
   name?: string;
 }
 
+/** A network interface of the guest. Set exactly one binding: bridge, masquerade, passtBinding, sriov or binding. */
 export interface Interface {
+  /** Index that names the interface in the guest: `eno1` for 1. */
   acpiIndex?: number;
+  /** Binding by a plugin that the cluster configures. */
   binding?: PluginBinding;
+  /** Rank in the boot order, from 1. The guest boots from the network if its turn comes. */
   bootOrder?: number;
+  /** Joins the guest to the network by a bridge: it takes over address and MAC address of the pod. */
   bridge?: InterfaceBridge;
+  /** What the guest is told by DHCP, besides its address. */
   dhcpOptions?: DHCPOptions;
+  /** MAC address, as in `02:00:00:00:00:01`. Default: one that is made up. */
   macAddress?: string;
+  /** Removed: use a network binding plugin. */
   macvtap?: DeprecatedInterfaceMacvtap;
+  /** Gives the guest an address of its own behind the pod's, translated both ways. Works only on the pod network. */
   masquerade?: InterfaceMasquerade;
+  /** Model of the card: `virtio` (default), `e1000`, `e1000e`, `igb`, `ne2k_pci`, `pcnet` or `rtl8139`. */
   model?: string;
+  /** Name of the network. */
   name: string;
+  /** Removed: use passtBinding. */
   passt?: DeprecatedInterfacePasst;
+  /** Joins the guest to the pod network by passt, without translation and without privileges. */
   passtBinding?: InterfacePasstBinding;
+  /** PCI address that the guest sees, as in `0000:81:01.10`. */
   pciAddress?: string;
+  /** Ranges of ports that are forwarded to the guest, beside ports. */
   portRanges?: PortRange[];
+  /** Ports that are forwarded to the guest. Default: all. */
   ports?: Port[];
+  /** Removed: use masquerade. */
   slirp?: DeprecatedInterfaceSlirp;
+  /** Passes a virtual function of an SR-IOV card through to the guest. */
   sriov?: InterfaceSRIOV;
+  /** `up`, `down` (the link is down) or `absent` (the interface is taken out of the running guest). Default up. */
   state?: string;
+  /** Tag by which the guest finds the interface in its metadata. */
   tag?: string;
 }
 
+/** How an interface behaves in a live migration. */
 export interface InterfaceBindingMigration {
+  /** `link-refresh`: the guest's link goes down and up after the migration, so that it renews its lease. */
   method?: string;
 }
 
+/** A network binding that is not built in. */
 export interface InterfaceBindingPlugin {
+  /** Resources that the binding needs in the launcher beside the guest's. */
   computeResourceOverhead?: ResourceRequirementsWithoutClaims;
+  /** How the guest is attached: `tap` or `managedTap`. Absent if the sidecar does it. */
   domainAttachmentType?: string;
+  /** What the binding is told through a file: `device-info` is the network status of the pod. */
   downwardAPI?: string;
+  /** How the binding behaves in a live migration. Absent: machines with it can not be migrated. */
   migration?: InterfaceBindingMigration;
+  /** Network attachment definition of the plugin's CNI, as `name` or `namespace/name`. */
   networkAttachmentDefinition?: string;
+  /** Image of the container that configures the interface. */
   sidecarImage?: string;
 }
 
+/** Joins the guest to a network by a bridge. Has no options. */
 export type InterfaceBridge = Record<string, unknown>;
 
+/** Puts the guest behind the address of its pod. Has no options. */
 export type InterfaceMasquerade = Record<string, unknown>;
 
+/** Joins the guest to the pod network by passt. Has no options. */
 export type InterfacePasstBinding = Record<string, unknown>;
 
+/** Passes a virtual function through to the guest. Has no options. */
 export type InterfaceSRIOV = Record<string, unknown>;
 
+/** Kernel samepage merging: nodes share equal memory pages of guests. */
 export interface KSMConfiguration {
+  /** Nodes on which it is turned on. Empty: all; absent: none. */
   nodeLabelSelector?: LabelSelector;
 }
 
+/** The KVM clock, which Linux guests prefer. */
 export interface KVMTimer {
+  /** Whether the guest has this timer. Default true. */
   present?: boolean;
 }
 
+/** Boots a kernel directly. */
 export interface KernelBoot {
+  /** Image that holds the kernel. */
   container?: KernelBootContainer;
+  /** Command line of the kernel. Needs container. */
   kernelArgs?: string;
 }
 
+/** An image that holds a kernel. */
 export interface KernelBootContainer {
+  /** Reference of the image. */
   image: string;
+  /** When the image is pulled. Default: Always for the tag latest and for none, else IfNotPresent. */
   imagePullPolicy?: "Always" | "IfNotPresent" | "Never";
+  /** Name of the Secret by which the image is pulled. */
   imagePullSecret?: string;
+  /** Path of the initial RAM disk in the image. */
   initrdPath?: string;
+  /** Path of the kernel in the image. */
   kernelPath?: string;
 }
 
+/** The kernel that was booted directly. */
 export interface KernelBootStatus {
+  /** The initial RAM disk. */
   initrdInfo?: InitrdInfo;
+  /** The kernel. */
   kernelInfo?: KernelInfo;
 }
 
+/** The kernel that was booted. */
 export interface KernelInfo {
+  /** CRC-32 of the file. */
   checksum?: number;
 }
 
+/** The installation, and the configuration of the cluster. There is one. */
 export interface KubeVirt {
+  /** Group and version of this object. */
   apiVersion: string;
+  /** Kind of this object. */
   kind: string;
+  /** Name, labels and other metadata. */
   metadata: ObjectMeta;
+  /** How the installation should be. */
   spec: KubeVirtSpec;
+  /** How the installation is. */
   status?: KubeVirtStatus;
 }
 
+/** How certificates of the components are made and replaced. */
 export interface KubeVirtCertificateRotateStrategy {
+  /** By an authority that the operator makes. */
   selfSigned?: KubeVirtSelfSignConfiguration;
 }
 
+/** A condition of the installation. */
 export interface KubeVirtCondition {
+  /** When the condition was last checked. */
   lastProbeTime?: string;
+  /** When the status last changed. */
   lastTransitionTime?: string;
+  /** Details, for people. */
   message?: string;
+  /** Why the status is what it is, in a word. */
   reason?: string;
+  /** True, False or Unknown. */
   status: string;
+  /** Name of the condition. */
   type: string;
 }
 
+/** Configuration of the cluster. Changes take effect without a restart. */
 export interface KubeVirtConfiguration {
+  /** Factor on the memory overhead that is reckoned for each guest, as a decimal number. Default 1. */
   additionalGuestMemoryOverheadRatio?: string;
+  /** Configuration of the API server. */
   apiConfiguration?: ReloadableComponentConfiguration;
+  /** Defaults by architecture. */
   architectureConfiguration?: ArchConfiguration;
+  /** Namespaces in which launchers get a CPU limit equal to the number of their virtual CPUs. Default: those whose quota limits CPU. */
   autoCPULimitNamespaceLabelSelector?: LabelSelector;
+  /** Virtual machines whose disks keep track of changed blocks, for incremental backups. */
   changedBlockTrackingLabelSelectors?: ChangedBlockTrackingSelectors;
+  /** Whether the common instancetypes and preferences are installed. */
   commonInstancetypesDeployment?: CommonInstancetypesDeployment;
+  /** Confidential guests of the cluster. */
   confidentialCompute?: ConfidentialComputeConfiguration;
+  /** Configuration of the controllers. */
   controllerConfiguration?: ReloadableComponentConfiguration;
+  /** CPU model of guests that name none. Default host-model. */
   cpuModel?: string;
+  /** CPU that a launcher requests for a guest that says nothing of CPU. Default 100m. */
   cpuRequest?: Quantity;
+  /** Runtime class of launcher pods. */
   defaultRuntimeClass?: string;
+  /** Feature gates and settings for development. */
   developerConfiguration?: DeveloperConfiguration;
+  /** Deprecated: use architectureConfiguration. Machine types that virtual machines may ask for. */
   emulatedMachines?: string[];
+  /** What happens to machines that name no eviction strategy when their node is drained. Default None, or LiveMigrate where every node can migrate. */
   evictionStrategy?: string;
+  /** Configuration of the node agents. */
   handlerConfiguration?: ReloadableComponentConfiguration;
+  /** Hypervisors that run the guests. At most one. */
   hypervisors?: HypervisorConfiguration[];
+  /** When images of launchers are pulled. Default IfNotPresent. */
   imagePullPolicy?: "Always" | "IfNotPresent" | "Never";
+  /** How virtual machines keep their reference to an instancetype. */
   instancetype?: InstancetypeConfiguration;
+  /** Nodes that merge equal memory pages of guests. */
   ksmConfiguration?: KSMConfiguration;
+  /** Limits of CPU and memory hotplug. */
   liveUpdateConfiguration?: LiveUpdateConfiguration;
+  /** Deprecated: use architectureConfiguration. Machine type of virtual machines that name none. */
   machineType?: string;
+  /** Mediated devices (virtual GPUs) that nodes make. */
   mediatedDevicesConfiguration?: MediatedDevicesConfiguration;
+  /** Seconds between memory statistics of a guest's balloon. Default 10; 0 turns them off. */
   memBalloonStatsPeriod?: number;
+  /** Defaults of live migrations. */
   migrations?: MigrationConfiguration;
+  /** Oldest CPU model that nodes are labelled with. Default Penryn. */
   minCPUModel?: string;
+  /** Network bindings and defaults. */
   network?: NetworkConfiguration;
+  /** CPU models that nodes are not labelled with; those with the value true. */
   obsoleteCPUModels?: Record<string, boolean>;
+  /** Deprecated: use architectureConfiguration. Directory with the UEFI firmware in the launcher. */
   ovmfPath?: string;
+  /** Devices of nodes that guests may have. */
   permittedHostDevices?: PermittedHostDevices;
+  /** SCSI persistent reservations. */
   persistentReservationConfiguration?: PersistentReservationConfiguration;
+  /** Whether the permissions on virtual machines become part of the default roles view, edit and admin (`AggregateToDefault`, the default) or are granted by hand (`Manual`). */
   roleAggregationStrategy?: "AggregateToDefault" | "Manual";
+  /** Seccomp profile of launchers. */
   seccompConfiguration?: SeccompConfiguration;
+  /** SELinux type of launchers. */
   selinuxLauncherType?: string;
+  /** What guests see as the maker of their machine. */
   smbios?: SMBiosConfiguration;
+  /** Resources of the containers that support a guest. */
   supportContainerResources?: SupportContainerResources[];
+  /** Deprecated and without effect: what a guest agent can do is asked of it. */
   supportedGuestAgentVersions?: string[];
+  /** TLS of the servers of the control plane. */
   tlsConfiguration?: TLSConfiguration;
+  /** Whether the template components are installed. */
   virtTemplateDeployment?: VirtTemplateDeployment;
+  /** Most guests that run on one node. Default 110. */
   virtualMachineInstancesPerNode?: number;
+  /** Defaults of virtual machines. */
   virtualMachineOptions?: VirtualMachineOptions;
+  /** `LiveUpdate` applies changes of a running virtual machine where that is possible (default); `Stage` keeps them until the next restart. */
   vmRolloutStrategy?: "Stage" | "LiveUpdate";
+  /** Storage class of the volumes that hold the state of TPM and UEFI. Default: the cluster's default class. */
   vmStateStorageClass?: string;
+  /** Configuration of admission. */
   webhookConfiguration?: ReloadableComponentConfiguration;
 }
 
+/** Lifetimes of certificates that the operator makes. */
 export interface KubeVirtSelfSignConfiguration {
+  /** The authority. */
   ca?: CertConfig;
+  /** Deprecated: use ca.duration and ca.renewBefore. */
   caOverlapInterval?: Duration;
+  /** Deprecated: use ca.duration. */
   caRotateInterval?: Duration;
+  /** Deprecated: use server.duration. */
   certRotateInterval?: Duration;
+  /** Certificates of components. */
   server?: CertConfig;
 }
 
+/** How the installation should be. */
 export interface KubeVirtSpec {
+  /** How certificates are made and replaced. */
   certificateRotateStrategy?: KubeVirtCertificateRotateStrategy;
+  /** Configuration of the cluster. */
   configuration?: KubeVirtConfiguration;
+  /** Changes to the manifests that are installed. */
   customizeComponents?: CustomizeComponents;
+  /** When images of components are pulled. Default IfNotPresent. */
   imagePullPolicy?: "Always" | "IfNotPresent" | "Never";
+  /** Secrets by which images of components are pulled. */
   imagePullSecrets?: core_v1_LocalObjectReference[];
+  /** Registry of the images. Default: that of the operator's image. */
   imageRegistry?: string;
+  /** Tag of the images. Default: that of the operator's image. */
   imageTag?: string;
+  /** Where and how often the control plane runs. */
   infra?: ComponentConfig;
+  /** Service account of Prometheus. Default prometheus-k8s. */
   monitorAccount?: string;
+  /** Namespace of Prometheus. Default openshift-monitoring or monitoring. */
   monitorNamespace?: string;
+  /** Value of the label app.kubernetes.io/component of what is installed. */
   productComponent?: string;
+  /** Value of the label app.kubernetes.io/part-of of what is installed. */
   productName?: string;
+  /** Value of the label app.kubernetes.io/version of what is installed. */
   productVersion?: string;
+  /** Namespace of the ServiceMonitor. Default: that of Prometheus. */
   serviceMonitorNamespace?: string;
+  /** Port for migrations between clusters. Default 9185. */
   synchronizationPort?: string;
+  /** What deleting this object does while virtual machines exist: `BlockUninstallIfWorkloadsExist` refuses it, `RemoveWorkloads` deletes them (default). */
   uninstallStrategy?: string;
+  /** How running guests get a new version of the launcher. */
   workloadUpdateStrategy?: KubeVirtWorkloadUpdateStrategy;
+  /** Where the node agents run, and with them the guests. */
   workloads?: ComponentConfig;
 }
 
+/** How the installation is. */
 export interface KubeVirtStatus {
+  /** Conditions: `Created`, `Available`, `Progressing`, `Degraded`, `Synchronized`. */
   conditions?: KubeVirtCondition[];
+  /** Architecture of virtual machines that name none. */
   defaultArchitecture?: string;
+  /** What the operator last installed. */
   generations?: GenerationStatus[];
+  /** Configuration of the installed version. */
   observedDeploymentConfig?: string;
+  /** Identity of the installed version. */
   observedDeploymentID?: string;
+  /** Generation of this object that the status is about. */
   observedGeneration?: number;
+  /** Registry of the installed version. */
   observedKubeVirtRegistry?: string;
+  /** Version that is installed. */
   observedKubeVirtVersion?: string;
+  /** Version of the operator. */
   operatorVersion?: string;
+  /** Running guests whose launcher is of an older version. */
   outdatedVirtualMachineInstanceWorkloads?: number;
+  /** `Deploying`, `Deployed`, `Deleting` or `Deleted`. */
   phase?: string;
+  /** Addresses that another cluster migrates to. */
   synchronizationAddresses?: string[];
+  /** Configuration of the version that is being installed. */
   targetDeploymentConfig?: string;
+  /** Identity of the version that is being installed. */
   targetDeploymentID?: string;
+  /** Registry of the version that is being installed. */
   targetKubeVirtRegistry?: string;
+  /** Version that is being installed. */
   targetKubeVirtVersion?: string;
 }
 
+/** How running guests get a new version of the launcher. */
 export interface KubeVirtWorkloadUpdateStrategy {
+  /** Time between batches of evictions. Default 1m. */
   batchEvictionInterval?: Duration;
+  /** Guests that are evicted in one batch. Default 10. */
   batchEvictionSize?: number;
+  /** `LiveMigrate` moves guests that can be moved, `Evict` shuts the others down. Empty: guests keep their launcher. */
   workloadUpdateMethods?: string[];
 }
 
+/** Memory encryption of a confidential guest. Set exactly one member. */
 export interface LaunchSecurity {
+  /** AMD SEV. */
   sev?: SEV;
+  /** AMD SEV-SNP. */
   snp?: SEVSNP;
+  /** Intel TDX. */
   tdx?: TDX;
 }
 
+/** Limits of CPU and memory hotplug. */
 export interface LiveUpdateConfiguration {
+  /** Most sockets that a guest can get while it runs, for machines that name no maximum. */
   maxCpuSockets?: number;
+  /** Most memory that a guest can get while it runs, for machines that name no maximum. */
   maxGuest?: Quantity;
+  /** Maximum of sockets and memory as a multiple of what the machine starts with, where no maximum is named. Default 4. */
   maxHotplugRatio?: number;
 }
 
+/** How much each component logs: 2 is usual, 9 is everything. */
 export interface LogVerbosity {
+  /** Verbosity of the node agents, by the name of the node. Overrides virtHandler. */
   nodeVerbosity?: Record<string, number>;
+  /** Verbosity of the API server. */
   virtAPI?: number;
+  /** Verbosity of the controllers. */
   virtController?: number;
+  /** Verbosity of the node agents. */
   virtHandler?: number;
+  /** Verbosity of the launchers. */
   virtLauncher?: number;
+  /** Verbosity of the operator. */
   virtOperator?: number;
+  /** Verbosity of the controller that joins migrations between clusters. */
   virtSynchronizationController?: number;
 }
 
+/** A LUN: SCSI commands of the guest are passed through. */
 export interface LunTarget {
+  /** `scsi` (default) or `sata`. */
   bus?: string;
+  /** Whether the guest may not write. Default false. */
   readonly?: boolean;
+  /** Whether the guest may use persistent reservations. The cluster must allow it. Default false. */
   reservation?: boolean;
 }
 
+/** The machine type. */
 export interface Machine {
+  /** Machine type, such as `q35` or `pc-q35-rhel9.4.0`. Default: that of the cluster. A running guest and its migrations keep the full name. */
   type?: string;
 }
 
+/** Mediated devices (virtual GPUs) that nodes make. */
 export interface MediatedDevicesConfiguration {
+  /** Whether mediated devices are made and removed. Default true; false leaves them to others. */
   enabled?: boolean;
+  /** Types that every node with a matching card makes. */
   mediatedDeviceTypes?: string[];
+  /** Deprecated: use mediatedDeviceTypes. */
   mediatedDevicesTypes?: string[];
+  /** Types by node. Of several that match a node all are made. */
   nodeMediatedDeviceTypes?: NodeMediatedDeviceTypesConfig[];
 }
 
+/** A kind of mediated device that guests may have. */
 export interface MediatedHostDevice {
+  /** Whether another device plugin offers this resource. Default false. */
   externalResourceProvider?: boolean;
+  /** Name of the type of mediated device, as in `GRID T4-1Q`. */
   mdevNameSelector: string;
+  /** Name under which guests ask for the device, as in `nvidia.com/GRID_T4-1Q`. */
   resourceName: string;
 }
 
+/** Memory of a guest. */
 export interface Memory {
+  /** Memory that the guest sees. Default: that which is requested. */
   guest?: Quantity;
+  /** Set to take the memory from huge pages of the node. */
   hugepages?: Hugepages;
+  /** Most memory that the running guest can be given. Default: a multiple of guest that the cluster configures. */
   maxGuest?: Quantity;
+  /** Memory to reserve for the guest beside its own. */
   reservedOverhead?: ReservedOverhead;
 }
 
+/** A claim that a dump of memory is written to. */
 export interface MemoryDumpVolumeSource {
+  /** Name of the claim. */
   claimName: string;
+  /** Whether the volume can be taken from the running guest. Default false. */
   hotpluggable?: boolean;
+  /** Whether the claim is mounted read-only. Default false. */
   readOnly?: boolean;
 }
 
+/** Memory of a running guest. */
 export interface MemoryStatus {
+  /** Memory with which the guest booted. */
   guestAtBoot?: Quantity;
+  /** Memory that the guest sees now. */
   guestCurrent?: Quantity;
+  /** Memory that the guest should see. */
   guestRequested?: Quantity;
+  /** Memory that the launcher needs beside the guest's. */
   memoryOverhead?: Quantity;
 }
 
+/** What a request to migrate a virtual machine may say. */
 export interface MigrateOptions {
+  /** Labels that the target node must have, beside those of the machine. */
   addedNodeSelector?: Record<string, string>;
+  /** Group and version of this object. */
   apiVersion?: string;
+  /** With `All` the request is checked and nothing is changed. */
   dryRun?: string[];
+  /** Kind of this object. */
   kind?: string;
 }
 
+/** Defaults of live migrations. Migration policies override them. */
 export interface MigrationConfiguration {
+  /** Whether the guest is slowed down when it changes memory faster than it can be copied. Default false. */
   allowAutoConverge?: boolean;
+  /** Whether a migration that takes too long is finished by moving the guest first and its memory after. A failure then loses the guest. Default false. */
   allowPostCopy?: boolean;
+  /** Whether a migration that takes too long may disturb the guest: it is paused, or moved by post-copy if that is allowed. Default: as allowPostCopy. */
   allowWorkloadDisruption?: boolean;
+  /** Most bytes a second for one migration. Default 0, which is no limit. */
   bandwidthPerMigration?: Quantity;
+  /** Seconds for each GiB of memory and migrated disk after which a migration counts as too long. Default 150. */
   completionTimeoutPerGiB?: number;
+  /** Whether migrations are sent without encryption. Default false. */
   disableTLS?: boolean;
+  /** Whether the target gets the SELinux level of the source, so that shared volumes stay readable. Default true. */
   matchSELinuxLevelOnMigration?: boolean;
+  /** Milliseconds that the guest may stand still at the end of a migration. Default 900. */
   maxDowntimeMs?: number;
+  /** Network attachment definition of the network that migrations use. Default: the pod network. */
   network?: string;
+  /** Key of the taint that drains a node of its guests. Default kubevirt.io/drain. */
   nodeDrainTaintKey?: string;
+  /** Most migrations at a time in the cluster. Default 5. */
   parallelMigrationsPerCluster?: number;
+  /** Most migrations at a time away from one node. Default 2. */
   parallelOutboundMigrationsPerNode?: number;
+  /** Seconds without progress after which a migration is aborted. Default 150. */
   progressTimeout?: number;
+  /** Whether guests are migrated that the hypervisor considers unsafe to migrate, as with caching disks. Default false. */
   unsafeMigrationOverride?: boolean;
+  /** Seconds that a migration waits for utility volumes to be detached. Default 150. */
   utilityVolumesTimeout?: number;
 }
 
+/** A network of a network attachment definition. */
 export interface MultusNetwork {
+  /** Whether it takes the place of the pod network. */
   default?: boolean;
+  /** Network attachment definition, as `name` or `namespace/name`. */
   networkName: string;
 }
 
+/** NUMA nodes that the guest sees. */
 export interface NUMA {
+  /** Set to show the guest the NUMA nodes of its CPUs and memory on the host. Needs dedicatedCpuPlacement and huge pages. */
   guestMappingPassthrough?: NUMAGuestMappingPassthrough;
 }
 
+/** Shows the guest the host's NUMA nodes. Has no options. */
 export type NUMAGuestMappingPassthrough = Record<string, unknown>;
 
+/** A network that interfaces are attached to. Set exactly one of multus, pod and resourceClaim. */
 export interface Network {
+  /** A network of a network attachment definition. */
   multus?: MultusNetwork;
+  /** Name of the network; the interface of the same name is attached to it. */
   name: string;
+  /** The network of pods. */
   pod?: PodNetwork;
+  /** A network device of a resource claim. */
   resourceClaim?: ClaimRequest;
 }
 
+/** Network bindings and defaults. */
 export interface NetworkConfiguration {
+  /** Bindings that are not built in, by their name. */
   binding?: Record<string, InterfaceBindingPlugin>;
+  /** How the pod network is attached to machines that name no interface: `bridge` (default) or `masquerade`. */
   defaultNetworkInterface?: string;
+  /** Whether the bridge binding is allowed on the pod network. Default true. */
   permitBridgeInterfaceOnPodNetwork?: boolean;
+  /** Deprecated and without effect: the slirp binding is gone. */
   permitSlirpInterface?: boolean;
 }
 
+/** Puts SSH keys into the metadata of a cloudInitNoCloud volume. Has no options. */
 export type NoCloudSSHPublicKeyAccessCredentialPropagation = Record<string, unknown>;
 
+/** Mediated device types of some nodes. */
 export interface NodeMediatedDeviceTypesConfig {
+  /** Types that these nodes make. */
   mediatedDeviceTypes?: string[];
+  /** Deprecated: use mediatedDeviceTypes. */
   mediatedDevicesTypes?: string[];
+  /** Labels that a node must have. */
   nodeSelector: Record<string, string>;
 }
 
+/** Nodes that pods may run on. */
 export interface NodePlacement {
+  /** Rules of attraction and repulsion. */
   affinity?: core_v1_Affinity;
+  /** Labels that the node must have. */
   nodeSelector?: Record<string, string>;
+  /** Taints of nodes that do not keep the pods away. */
   tolerations?: core_v1_Toleration[];
 }
 
+/** An object that a virtual machine depends on, and what that depends on. */
 export interface ObjectGraphNode {
+  /** Group and version of this object. */
   apiVersion?: string;
+  /** Objects that it depends on. */
   children?: ObjectGraphNode[];
+  /** Kind of this object. */
   kind?: string;
+  /** Labels that tell the role of the object. */
   labels?: Record<string, string>;
+  /** The object. */
   objectReference: core_v1_TypedObjectReference;
+  /** Whether the machine also works without it. */
   optional?: boolean;
 }
 
+/** What a request for the graph of objects may say. */
 export interface ObjectGraphOptions {
+  /** Whether objects are shown that the machine also works without. Default true. */
   includeOptionalNodes?: boolean;
+  /** Only objects whose role matches. */
   labelSelector?: LabelSelector;
 }
 
+/** The Programmable Interval Timer. */
 export interface PITTimer {
+  /** Whether the guest has this timer. Default true. */
   present?: boolean;
+  /** What happens to ticks that the guest missed: `delay`, `catchup` or `discard`. */
   tickPolicy?: string;
 }
 
+/** A device by which the guest tells the host that its kernel has panicked. */
 export interface PanicDevice {
+  /** `hyperv`, `isa` or `pvpanic`. */
   model?: string;
 }
 
+/** What a request to pause a guest may say. */
 export interface PauseOptions {
+  /** Group and version of this object. */
   apiVersion?: string;
+  /** With `All` the request is checked and nothing is changed. */
   dryRun?: string[];
+  /** Kind of this object. */
   kind?: string;
 }
 
+/** A kind of PCI device that guests may have. */
 export interface PciHostDevice {
+  /** Whether another device plugin offers this resource. Default false. */
   externalResourceProvider?: boolean;
+  /** Vendor and product of the device, as in `10DE:1EB8`. */
   pciVendorSelector: string;
+  /** Name under which guests ask for the device. */
   resourceName: string;
 }
 
+/** Devices of nodes that guests may have. Others are refused. */
 export interface PermittedHostDevices {
+  /** Mediated devices, such as virtual GPUs. */
   mediatedDevices?: MediatedHostDevice[];
+  /** PCI devices. */
   pciHostDevices?: PciHostDevice[];
+  /** USB devices. */
   usb?: USBHostDevice[];
 }
 
+/** SCSI persistent reservations, by which guests of a cluster share a LUN. */
 export interface PersistentReservationConfiguration {
+  /** Whether nodes run the helper that passes reservations on. Default false. */
   enabled?: boolean;
 }
 
+/** What is known of a claim that a volume uses. */
 export interface PersistentVolumeClaimInfo {
+  /** How the claim may be mounted. */
   accessModes?: Array<"ReadOnlyMany" | "ReadWriteMany" | "ReadWriteOnce" | "ReadWriteOncePod">;
+  /** Size of the volume that is bound. */
   capacity?: Record<string, Quantity>;
+  /** Name of the claim. */
   claimName?: string;
+  /** Share of the size that the file system itself needs, as a decimal number. */
   filesystemOverhead?: string;
+  /** Whether the disk image takes its whole size from the start. */
   preallocated?: boolean;
+  /** Size that the claim asks for. */
   requests?: Record<string, Quantity>;
+  /** Whether the claim is a file system or a block device. */
   volumeMode?: "Block" | "Filesystem" | "FromStorageProfile";
 }
 
+/** A claim, in the namespace of the virtual machine. */
 export interface PersistentVolumeClaimVolumeSource {
+  /** Name of the claim. */
   claimName: string;
+  /** Whether the volume can be taken from the running guest. Default false. */
   hotpluggable?: boolean;
+  /** Whether the claim is mounted read-only. Default false. */
   readOnly?: boolean;
 }
 
+/** A network binding that is not built in. */
 export interface PluginBinding {
+  /** Its name in the configuration of the cluster. */
   name: string;
 }
 
+/** The network of pods. */
 export interface PodNetwork {
+  /** IPv6 network between pod and guest. Default fd10:0:2::/120. */
   vmIPv6NetworkCIDR?: string;
+  /** IPv4 network between pod and guest, for masquerade. Default 10.0.2.0/24. */
   vmNetworkCIDR?: string;
 }
 
+/** A port that is forwarded to the guest. */
 export interface Port {
+  /** Name of the port. Services may refer to it. */
   name?: string;
+  /** Number of the port, from 1 to 65535. */
   port: number;
+  /** `TCP` (default) or `UDP`. */
   protocol?: string;
 }
 
+/** A range of ports that are forwarded to the guest. */
 export interface PortRange {
+  /** Last port, included. */
   end: number;
+  /** `TCP` (default) or `UDP`. */
   protocol: string;
+  /** First port, from 1. */
   start: number;
 }
 
+/** The preference of a virtual machine: defaults that suit its operating system. */
 export interface PreferenceMatcher {
+  /** Takes name and kind from the labels of this volume. */
   inferFromVolume?: string;
+  /** What happens if the volume has no such labels: `Reject` (default) or `Ignore`. */
   inferFromVolumeFailurePolicy?: string;
+  /** `virtualmachineclusterpreference` (default) or `virtualmachinepreference`. */
   kind?: string;
+  /** Its name. */
   name?: string;
+  /** ControllerRevision with the preference as it was when first used. Set by the system. */
   revisionName?: string;
 }
 
+/** A periodic check of the guest. Set exactly one of exec, guestAgentPing, httpGet and tcpSocket. */
 export interface Probe {
+  /** Runs a command in the guest through its guest agent; exit code 0 is success. */
   exec?: core_v1_ExecAction;
+  /** Failures in a row after a success that make the probe fail. Default 3, at least 1. */
   failureThreshold?: number;
+  /** Succeeds if the guest agent answers a ping. */
   guestAgentPing?: GuestAgentPing;
+  /** Succeeds if an HTTP request to the guest is answered with a status from 200 to 399. */
   httpGet?: core_v1_HTTPGetAction;
+  /** Seconds to wait after the guest has started before the first check. */
   initialDelaySeconds?: number;
+  /** Seconds between checks. Default 10, at least 1. */
   periodSeconds?: number;
+  /** Successes in a row after a failure that make the probe succeed. Default 1; must be 1 for a liveness probe. */
   successThreshold?: number;
+  /** Succeeds if a TCP connection to the guest can be opened. */
   tcpSocket?: core_v1_TCPSocketAction;
+  /** Seconds after which a check that has no answer counts as failed. Default 1, at least 1. An exec check is given this time too. */
   timeoutSeconds?: number;
 }
 
+/** Puts SSH keys into the guest through its guest agent, also while it runs. */
 export interface QemuGuestAgentSSHPublicKeyAccessCredentialPropagation {
+  /** Users of the guest whose authorized keys are replaced by these. */
   users: string[];
 }
 
+/** Sets passwords through the guest agent, also while the guest runs. Each key of the Secret is a user name, its value the password. Has no options. */
 export type QemuGuestAgentUserPasswordAccessCredentialPropagation = Record<string, unknown>;
 
+/** The client by which a component talks to the API server. */
 export interface RESTClientConfiguration {
+  /** Limit of its requests. */
   rateLimiter?: RateLimiter;
 }
 
+/** The Real Time Clock. */
 export interface RTCTimer {
+  /** Whether the guest has this timer. Default true. */
   present?: boolean;
+  /** What happens to ticks that the guest missed: `delay` or `catchup`. */
   tickPolicy?: string;
+  /** What the clock follows: `guest` (time while the guest runs) or `wall` (time of the host). */
   track?: string;
 }
 
+/** Limit of requests. Set exactly one member. */
 export interface RateLimiter {
+  /** So many requests a second, with bursts. */
   tokenBucketRateLimiter?: TokenBucketRateLimiter;
 }
 
+/** Tunes a guest for real time. */
 export interface Realtime {
+  /** Virtual CPUs that run with real-time priority, as in `0-3,^1`. Default: all. */
   mask?: string;
 }
 
+/** Configuration of a component that it applies while it runs. */
 export interface ReloadableComponentConfiguration {
+  /** The client by which it talks to the API server. */
   restClient?: RESTClientConfiguration;
 }
 
+/** A volume to remove, with its disk. */
 export interface RemoveVolumeOptions {
+  /** With `All` the request is checked and nothing is changed. */
   dryRun?: string[];
+  /** Name of volume and disk. */
   name: string;
 }
 
+/** Memory to reserve for a guest beside its own. */
 export interface ReservedOverhead {
+  /** Memory to add to the overhead that is reckoned. */
   addedOverhead?: Quantity;
+  /** Whether the hypervisor must be able to lock all memory: `Required`, or `NotRequired` (default). */
   memLock?: "NotRequired" | "Required";
 }
 
+/** Compute resources of a guest. */
 export interface ResourceRequirements {
+  /** Most that may be used, by the name of the resource: `cpu` and `memory`. */
   limits?: Record<string, Quantity>;
+  /** Whether the request leaves out the memory that the hypervisor itself needs. More guests fit, and the node may run out of memory. Default false. */
   overcommitGuestOverhead?: boolean;
+  /** What is reserved, by the name of the resource: `cpu` and `memory`. */
   requests?: Record<string, Quantity>;
 }
 
+/** Compute resources, without claims. */
 export interface ResourceRequirementsWithoutClaims {
+  /** Most that may be used, by the name of the resource. */
   limits?: Record<string, Quantity>;
+  /** What is reserved, by the name of the resource. */
   requests?: Record<string, Quantity>;
 }
 
+/** What a request to restart a virtual machine may say. */
 export interface RestartOptions {
+  /** Group and version of this object. */
   apiVersion?: string;
+  /** With `All` the request is checked and nothing is changed. */
   dryRun?: string[];
+  /** Seconds that the guest may take to shut down. 0 ends it at once. Default: that of the machine. */
   gracePeriodSeconds?: number;
+  /** Kind of this object. */
   kind?: string;
 }
 
+/** A source of random numbers. Has no options. */
 export type Rng = Record<string, unknown>;
 
+/** An AMD SEV guest. */
 export interface SEV {
+  /** Set to start the guest paused, so that its owner can measure it and inject a secret. */
   attestation?: SEVAttestation;
+  /** Diffie-Hellman certificate of the guest's owner, base64. */
   dhCert?: string;
+  /** What the platform must enforce. */
   policy?: SEVPolicy;
+  /** Session blob of the guest's owner, base64. */
   session?: string;
 }
 
+/** Attestation by the guest's owner. Has no options. */
 export type SEVAttestation = Record<string, unknown>;
 
+/** The launch measurement of an SEV guest. */
 export interface SEVMeasurementInfo {
+  /** Major version of the SEV interface. */
   apiMajor?: number;
+  /** Minor version of the SEV interface. */
   apiMinor?: number;
+  /** Group and version of this object. */
   apiVersion?: string;
+  /** Build of the SEV firmware. */
   buildID?: number;
+  /** Kind of this object. */
   kind?: string;
+  /** SHA-256 of the guest's firmware. */
   loaderSHA?: string;
+  /** The measurement, base64. */
   measurement?: string;
+  /** Policy of the guest. */
   policy?: number;
 }
 
+/** The certificates of an SEV platform. */
 export interface SEVPlatformInfo {
+  /** Group and version of this object. */
   apiVersion?: string;
+  /** Certificate chain, base64. */
   certChain?: string;
+  /** Kind of this object. */
   kind?: string;
+  /** Diffie-Hellman key of the platform, base64. */
   pdh?: string;
 }
 
+/** What the SEV platform must enforce. */
 export interface SEVPolicy {
+  /** Whether the registers are encrypted too (SEV-ES). Default false. */
   encryptedState?: boolean;
 }
 
+/** An AMD SEV-SNP guest. Has no options. */
 export type SEVSNP = Record<string, unknown>;
 
+/** A secret for an SEV guest. */
 export interface SEVSecretOptions {
+  /** Header of the secret, base64. */
   header?: string;
+  /** The encrypted secret, base64. */
   secret?: string;
 }
 
+/** The session of an SEV guest. */
 export interface SEVSessionOptions {
+  /** Diffie-Hellman certificate of the guest's owner, base64. */
   dhCert?: string;
+  /** Session blob of the guest's owner, base64. */
   session?: string;
 }
 
+/** What guests see as the maker of their machine. */
 export interface SMBiosConfiguration {
+  /** Family of the product. */
   family?: string;
+  /** Maker. */
   manufacturer?: string;
+  /** Name of the product. */
   product?: string;
+  /** Stock keeping unit. */
   sku?: string;
+  /** Version of the product. */
   version?: string;
 }
 
+/** SSH public keys, and the way they reach the guest. */
 export interface SSHPublicKeyAccessCredential {
+  /** How the keys get into the guest. */
   propagationMethod: SSHPublicKeyAccessCredentialPropagationMethod;
+  /** Where the keys come from. */
   source: SSHPublicKeyAccessCredentialSource;
 }
 
+/** How SSH keys get into a guest. Set exactly one member. */
 export interface SSHPublicKeyAccessCredentialPropagationMethod {
+  /** Through a cloudInitConfigDrive volume, when the guest boots. */
   configDrive?: ConfigDriveSSHPublicKeyAccessCredentialPropagation;
+  /** Through a cloudInitNoCloud volume, when the guest boots. */
   noCloud?: NoCloudSSHPublicKeyAccessCredentialPropagation;
+  /** Through the guest agent. Changes of the Secret reach the running guest. */
   qemuGuestAgent?: QemuGuestAgentSSHPublicKeyAccessCredentialPropagation;
 }
 
+/** Where SSH keys come from. Set exactly one member. */
 export interface SSHPublicKeyAccessCredentialSource {
+  /** A Secret whose values are public keys. */
   secret?: AccessCredentialSecretSource;
 }
 
+/** Seccomp profiles. */
 export interface SeccompConfiguration {
+  /** Profile of launchers. */
   virtualMachineInstanceProfile?: VirtualMachineInstanceProfile;
 }
 
+/** A Secret, as a disk or file system. */
 export interface SecretVolumeSource {
+  /** Whether the guest also starts without it. Default false. */
   optional?: boolean;
+  /** Name of the Secret. */
   secretName?: string;
+  /** Label of the disk's file system. Default cfgdata. */
   volumeLabel?: string;
 }
 
+/** Token and certificate of a service account, as a disk or file system. */
 export interface ServiceAccountVolumeSource {
+  /** Name of the service account. */
   serviceAccountName?: string;
 }
 
+/** A sound card. */
 export interface SoundDevice {
+  /** `ich9` (default) or `ac97`. */
   model?: string;
+  /** Name of the device in this virtual machine. */
   name: string;
 }
 
+/** Finds migrations that no longer come closer to their end. Factors are decimal numbers from 0 to 1 unless said otherwise. */
 export interface StallDetectorOptions {
+  /** Share of the completion timeout after which a stalled migration is acted on. */
   completionTimeoutFactor?: Quantity;
+  /** Weight of the newest figure in the moving average of progress. */
   ewmaAlpha?: Quantity;
+  /** Factor by which the time to wait for progress shrinks each time it has passed. */
   patienceWindowDecayFactor?: Quantity;
+  /** Share of the rate of change that the bandwidth must reach for the migration to count as able to finish. */
   precopyPossibleFactor?: Quantity;
+  /** Whether the switch is made at a moment when little memory is left to copy. Default false. */
   searchLocalMinima?: boolean;
+  /** Percentage by which the remaining memory must fall to count as progress. */
   stallMargin?: number;
+  /** Seconds without progress after which a migration counts as stalled. */
   stallProgressTimeout?: number;
+  /** Seconds to wait for a good moment to switch. */
   switchoverTimeout?: number;
 }
 
+/** What a request to start a virtual machine may say. */
 export interface StartOptions {
+  /** Group and version of this object. */
   apiVersion?: string;
+  /** With `All` the request is checked and nothing is changed. */
   dryRun?: string[];
+  /** Kind of this object. */
   kind?: string;
+  /** Whether the guest is left paused, before its first instruction. */
   paused?: boolean;
 }
 
+/** What a request to stop a virtual machine may say. */
 export interface StopOptions {
+  /** Group and version of this object. */
   apiVersion?: string;
+  /** With `All` the request is checked and nothing is changed. */
   dryRun?: string[];
+  /** Seconds that the guest may take to shut down. 0 ends it at once. Default: that of the machine. */
   gracePeriod?: number;
+  /** Kind of this object. */
   kind?: string;
 }
 
+/** A volume that is copied to another. */
 export interface StorageMigratedVolumeInfo {
+  /** Claim that it is copied to. */
   destinationPVCInfo?: PersistentVolumeClaimInfo;
+  /** Claim that it is copied from. */
   sourcePVCInfo?: PersistentVolumeClaimInfo;
+  /** Name of the volume. */
   volumeName: string;
 }
 
+/** Resources of one type of support container. */
 export interface SupportContainerResources {
+  /** Requests and limits. */
   resources: ResourceRequirementsWithoutClaims;
+  /** Type of container: `container-disk`, `hotplug-disk`, `virtiofs`, `sidecar`, `vmexport` or `guest-console-log`. */
   type: string;
 }
 
+/** Synthetic timers. */
 export interface SyNICTimer {
+  /** Whether the timers send their interrupts directly. */
   direct?: FeatureState;
+  /** Whether they are on. Default true. */
   enabled?: boolean;
 }
 
+/** Answers to the set-up of Windows, as a CD-ROM. Set exactly one member. */
 export interface SysprepSource {
+  /** ConfigMap with the files autounattend.xml and unattend.xml. */
   configMap?: core_v1_LocalObjectReference;
+  /** Secret with the files autounattend.xml and unattend.xml. */
   secret?: core_v1_LocalObjectReference;
 }
 
+/** An Intel TDX guest. Has no options. */
 export type TDX = Record<string, unknown>;
 
+/** Remote attestation of TDX guests. */
 export interface TDXAttestationConfiguration {
+  /** Whether TDX guests start only on nodes that can attest them. */
   enforced?: boolean;
+  /** Path of the socket of the quote generation service on the node. */
   qgsSocketPath?: string;
 }
 
+/** Intel TDX guests. */
 export interface TDXConfiguration {
+  /** Remote attestation. */
   attestation?: TDXAttestationConfiguration;
 }
 
+/** Flushing of translations. */
 export interface TLBFlush {
+  /** Whether guests inside the guest may flush too. */
   direct?: FeatureState;
+  /** Whether it is on. Default true. */
   enabled?: boolean;
+  /** Whether the guest may name the addresses to flush. */
   extended?: FeatureState;
 }
 
+/** TLS of the servers of the control plane. */
 export interface TLSConfiguration {
+  /** Names of the cipher suites that are offered, in Go's spelling. Not with a minimum of TLS 1.3. */
   ciphers?: string[];
+  /** Lowest version of TLS that is offered. Default VersionTLS12. */
   minTLSVersion?: "VersionTLS10" | "VersionTLS11" | "VersionTLS12" | "VersionTLS13";
 }
 
+/** A trusted platform module, emulated in software. */
 export interface TPMDevice {
+  /** Whether the guest has it. Default true. */
   enabled?: boolean;
+  /** Whether its state outlives the guest, on a volume of its own. Default false. */
   persistent?: boolean;
 }
 
+/** Timers that the guest sees. A timer that is not named is present or not as the hypervisor decides. */
 export interface Timer {
+  /** High Precision Event Timer. */
   hpet?: HPETTimer;
+  /** Hyper-V reference clock, for Windows guests. */
   hyperv?: HypervTimer;
+  /** KVM clock, for Linux guests. */
   kvm?: KVMTimer;
+  /** Programmable Interval Timer. */
   pit?: PITTimer;
+  /** Real Time Clock. */
   rtc?: RTCTimer;
 }
 
+/** So many requests a second, with bursts. */
 export interface TokenBucketRateLimiter {
+  /** Requests that may be sent at once. Default 400; 100 for node agents. */
   burst: number;
+  /** Requests a second in the long run. Default 200; 50 for node agents. */
   qps: number;
 }
 
+/** What the node must offer to this guest. */
 export interface TopologyHints {
+  /** Frequency of the timestamp counter in Hz that the guest sees. */
   tscFrequency?: number;
 }
 
+/** A kind of USB device that guests may have. All devices that it selects on one node are given as a set. */
 export interface USBHostDevice {
+  /** Whether another device plugin offers this resource. Default false. */
   externalResourceProvider?: boolean;
+  /** Name under which guests ask for the device. */
   resourceName: string;
+  /** Devices, by vendor and product. */
   selectors?: USBSelector[];
 }
 
+/** A USB device. */
 export interface USBSelector {
+  /** Product number in hexadecimal, as in `0x0002`. */
   product: string;
+  /** Vendor number in hexadecimal, as in `0x46f4`. */
   vendor: string;
 }
 
+/** What a request to unpause a guest may say. */
 export interface UnpauseOptions {
+  /** Group and version of this object. */
   apiVersion?: string;
+  /** With `All` the request is checked and nothing is changed. */
   dryRun?: string[];
+  /** Kind of this object. */
   kind?: string;
 }
 
+/** Passwords of users of the guest, and the way they reach it. */
 export interface UserPasswordAccessCredential {
+  /** How the passwords get into the guest. */
   propagationMethod: UserPasswordAccessCredentialPropagationMethod;
+  /** Where the passwords come from. */
   source: UserPasswordAccessCredentialSource;
 }
 
+/** How passwords get into a guest. Set exactly one member. */
 export interface UserPasswordAccessCredentialPropagationMethod {
+  /** Through the guest agent. Changes of the Secret reach the running guest. */
   qemuGuestAgent?: QemuGuestAgentUserPasswordAccessCredentialPropagation;
 }
 
+/** Where passwords come from. Set exactly one member. */
 export interface UserPasswordAccessCredentialSource {
+  /** A Secret whose keys are user names and whose values are passwords. */
   secret?: AccessCredentialSecretSource;
 }
 
+/** A claim that is mounted in the launcher for tools, and that the guest does not see. */
 export interface UtilityVolume {
+  /** Name of the claim. */
   claimName: string;
+  /** Name of the volume. */
   name: string;
+  /** Whether it is mounted read-only. Default false. */
   readOnly?: boolean;
+  /** What it is for: `Backup` or `MemoryDump`. */
   type?: string;
 }
 
+/** Display of a virtual GPU. */
 export interface VGPUDisplayOptions {
+  /** Whether the virtual GPU drives a display. Default true. */
   enabled?: boolean;
+  /** Whether the display also works before the guest has loaded a driver. Default true. */
   ramFB?: FeatureState;
 }
 
+/** Options of a virtual GPU. */
 export interface VGPUOptions {
+  /** Its display. */
   display?: VGPUDisplayOptions;
 }
 
+/** The settings of one migration: the cluster's defaults with a migration policy over them. */
 export interface VMIMConfigurationOptions {
+  /** Whether the guest is slowed down when it changes memory faster than it can be copied. */
   allowAutoConverge?: boolean;
+  /** Whether a migration that takes too long is finished by moving the guest first and its memory after. */
   allowPostCopy?: boolean;
+  /** Whether a migration that takes too long may disturb the guest. */
   allowWorkloadDisruption?: boolean;
+  /** Most bytes a second. 0 is no limit. */
   bandwidthPerMigration?: Quantity;
+  /** Seconds for each GiB of memory and migrated disk after which the migration counts as too long. */
   completionTimeoutPerGiB?: number;
+  /** Whether the migration is sent without encryption. */
   disableTLS?: boolean;
+  /** Options that may change. */
   experimental?: ExperimentalMigrationOptions;
+  /** Whether the target gets the SELinux level of the source. */
   matchSELinuxLevelOnMigration?: boolean;
+  /** Milliseconds that the guest may stand still at the end. */
   maxDowntimeMs?: number;
+  /** Network attachment definition of the network that is used. */
   network?: string;
+  /** Key of the taint that drains a node of its guests. */
   nodeDrainTaintKey?: string;
+  /** Most migrations at a time in the cluster. */
   parallelMigrationsPerCluster?: number;
+  /** Most migrations at a time away from one node. */
   parallelOutboundMigrationsPerNode?: number;
+  /** Seconds without progress after which the migration is aborted. */
   progressTimeout?: number;
+  /** Whether the guest is migrated though the hypervisor considers it unsafe. */
   unsafeMigrationOverride?: boolean;
+  /** Seconds to wait for utility volumes to be detached. */
   utilityVolumesTimeout?: number;
 }
 
+/** The graphics card. */
 export interface VideoDevice {
+  /** `vga`, `virtio`, `bochs`, `cirrus` or `ramfb`, as the architecture allows. */
   type?: string;
 }
 
+/** Whether the template components are installed. */
 export interface VirtTemplateDeployment {
+  /** Whether the operator installs them. Default true. */
   enabled?: boolean;
 }
 
+/** A virtual machine: its hardware, its volumes and whether it should run. It exists whether it runs or not; while it runs, a VirtualMachineInstance of the same name shows the running guest. */
 export interface VirtualMachine {
+  /** Group and version of this object. */
   apiVersion: string;
+  /** Kind of this object. */
   kind: string;
+  /** Name, labels and other metadata. */
   metadata: ObjectMeta;
+  /** How the machine should be. */
   spec: VirtualMachineSpec;
+  /** How the machine is. */
   status?: VirtualMachineStatus;
 }
 
+/** A condition of the virtual machine. */
 export interface VirtualMachineCondition {
+  /** When the condition was last checked. */
   lastProbeTime?: string;
+  /** When the status last changed. */
   lastTransitionTime?: string;
+  /** Details, for people. */
   message?: string;
+  /** Why the status is what it is, in a word. */
   reason?: string;
+  /** True, False or Unknown. */
   status: string;
+  /** Name of the condition. */
   type: string;
 }
 
+/** A running guest. VirtualMachines make one when they start; it may also be created by itself and then ends for good when the guest shuts down. */
 export interface VirtualMachineInstance {
+  /** Group and version of this object. */
   apiVersion: string;
+  /** Kind of this object. */
   kind: string;
+  /** Name, labels and other metadata. */
   metadata: ObjectMeta;
+  /** The guest as it was started. Mostly fixed while it runs. */
   spec: VirtualMachineInstanceSpec;
+  /** The guest as it is. */
   status?: VirtualMachineInstanceStatus;
 }
 
+/** A backup of a guest's disks. */
 export interface VirtualMachineInstanceBackupStatus {
+  /** What happened, if it failed. */
   backupMsg?: string;
+  /** Name of the backup. */
   backupName?: string;
+  /** Name of the checkpoint that the backup made. */
   checkpointName?: string;
+  /** Whether it has ended. */
   completed?: boolean;
+  /** When it ended. */
   endTimestamp?: Time;
+  /** Whether it failed. */
   failed?: boolean;
+  /** Whether the file systems were frozen for it. */
   quiesceStatus?: string;
+  /** When it began. */
   startTimestamp?: Time;
+  /** Volumes that are backed up. */
   volumes?: VirtualMachineInstanceBackupVolumeInfo[];
 }
 
+/** A volume that is backed up. */
 export interface VirtualMachineInstanceBackupVolumeInfo {
+  /** Name of the volume. */
   volumeName: string;
 }
 
+/** A condition of the instance. */
 export interface VirtualMachineInstanceCondition {
+  /** When the condition was last checked. */
   lastProbeTime?: string;
+  /** When the status last changed. */
   lastTransitionTime?: string;
+  /** Details, for people. */
   message?: string;
+  /** Why the status is what it is, in a word. */
   reason?: string;
+  /** True, False or Unknown. */
   status: string;
+  /** Name of the condition. */
   type: string;
 }
 
+/** A file system that the guest has mounted, as its guest agent tells. */
 export interface VirtualMachineInstanceFileSystem {
+  /** Disks that it lies on. */
   disk?: VirtualMachineInstanceFileSystemDisk[];
+  /** Name of the device in the guest. */
   diskName: string;
+  /** Type of the file system. */
   fileSystemType: string;
+  /** Where it is mounted. */
   mountPoint: string;
+  /** Its size in bytes. */
   totalBytes: number;
+  /** Bytes in use. */
   usedBytes: number;
 }
 
+/** A disk that a file system lies on. */
 export interface VirtualMachineInstanceFileSystemDisk {
+  /** Bus of the disk. */
   busType: string;
+  /** Serial number of the disk. */
   serial?: string;
 }
 
+/** The file systems of a guest. */
 export interface VirtualMachineInstanceFileSystemInfo {
+  /** The file systems. */
   disks: VirtualMachineInstanceFileSystem[];
 }
 
+/** The file systems of a guest. */
 export interface VirtualMachineInstanceFileSystemList {
+  /** Group and version of this object. */
   apiVersion: string;
+  /** The file systems. */
   items: VirtualMachineInstanceFileSystem[];
+  /** Kind of this object. */
   kind: string;
+  /** Version of the list, and the token of the next page. */
   metadata: ListMeta;
 }
 
+/** What the guest agent tells of its guest. */
 export interface VirtualMachineInstanceGuestAgentInfo {
+  /** Group and version of this object. */
   apiVersion?: string;
+  /** `frozen` while the file systems are frozen. */
   fsFreezeStatus?: string;
+  /** File systems. */
   fsInfo?: VirtualMachineInstanceFileSystemInfo;
+  /** Version of the agent. */
   guestAgentVersion?: string;
+  /** Name that the guest gives itself. */
   hostname?: string;
+  /** Kind of this object. */
   kind?: string;
+  /** Operating system. */
   os?: VirtualMachineInstanceGuestOSInfo;
+  /** Commands of the agent. */
   supportedCommands?: GuestAgentCommandInfo[];
+  /** Time zone, with its offset in seconds. */
   timezone?: string;
+  /** Users who are logged in. */
   userList?: VirtualMachineInstanceGuestOSUser[];
 }
 
+/** The operating system of the guest, as its guest agent tells. */
 export interface VirtualMachineInstanceGuestOSInfo {
+  /** Short name, such as `fedora`. */
   id?: string;
+  /** Release of the kernel. */
   kernelRelease?: string;
+  /** Version of the kernel. */
   kernelVersion?: string;
+  /** Architecture, as the guest names it. */
   machine?: string;
+  /** Name, such as `Fedora Linux`. */
   name?: string;
+  /** Name with version, for people. */
   prettyName?: string;
+  /** Version, for people. */
   version?: string;
+  /** Version, such as `41`. */
   versionId?: string;
 }
 
+/** A user who is logged in to the guest. */
 export interface VirtualMachineInstanceGuestOSUser {
+  /** Domain of the user, on Windows. */
   domain?: string;
+  /** When the user logged in, in seconds since 1970. */
   loginTime?: number;
+  /** Name of the user. */
   userName: string;
 }
 
+/** The users who are logged in to a guest. */
 export interface VirtualMachineInstanceGuestOSUserList {
+  /** Group and version of this object. */
   apiVersion: string;
+  /** The users. */
   items: VirtualMachineInstanceGuestOSUser[];
+  /** Kind of this object. */
   kind: string;
+  /** Version of the list, and the token of the next page. */
   metadata: ListMeta;
 }
 
+/** A live migration of a running guest to another node. Creating one starts it; deleting it while it runs cancels it. */
 export interface VirtualMachineInstanceMigration {
+  /** Group and version of this object. */
   apiVersion: string;
+  /** Kind of this object. */
   kind: string;
+  /** Name, labels and other metadata. */
   metadata: ObjectMeta;
+  /** What to migrate. Can not be changed. */
   spec: VirtualMachineInstanceMigrationSpec;
+  /** How far it is. */
   status?: VirtualMachineInstanceMigrationStatus;
 }
 
+/** A condition of the migration. */
 export interface VirtualMachineInstanceMigrationCondition {
+  /** When the condition was last checked. */
   lastProbeTime?: string;
+  /** When the status last changed. */
   lastTransitionTime?: string;
+  /** Details, for people. */
   message?: string;
+  /** Why the status is what it is, in a word. */
   reason?: string;
+  /** True, False or Unknown. */
   status: string;
+  /** Name of the condition. */
   type: string;
 }
 
+/** When a migration entered a phase. */
 export interface VirtualMachineInstanceMigrationPhaseTransitionTimestamp {
+  /** The phase. */
   phase?: string;
+  /** When it was entered. */
   phaseTransitionTimestamp?: Time;
 }
 
+/** The other cluster that a guest is sent to. */
 export interface VirtualMachineInstanceMigrationSource {
+  /** Address of the other cluster's synchronisation, as `host:port`. */
   connectURL: string;
+  /** Identity that both migrations share. */
   migrationID: string;
 }
 
+/** The side that a guest leaves. */
 export interface VirtualMachineInstanceMigrationSourceState {
+  /** Name of the domain. */
   domainName?: string;
+  /** Namespace of the domain. */
   domainNamespace?: string;
+  /** UID of the migration. */
   migrationUID?: string;
+  /** Node that the guest leaves. */
   node?: string;
+  /** Labels that the target node must have for the guest to run on it. */
   nodeSelectors?: Record<string, string>;
+  /** Claim that holds the state of TPM and UEFI. */
   persistentStatePVCName?: string;
+  /** Launcher pod that the guest leaves. */
   pod?: string;
+  /** SELinux context of the launcher. */
   selinuxContext?: string;
+  /** Address of the synchronisation on this side. */
   syncAddress?: string;
+  /** UID of the instance. */
   virtualMachineInstanceUID?: string;
 }
 
+/** What to migrate. */
 export interface VirtualMachineInstanceMigrationSpec {
+  /** Labels that the target node must have, beside those of the machine. */
   addedNodeSelector?: Record<string, string>;
+  /** Rank among waiting migrations: `system-critical`, `user-triggered` or `system-maintenance`. */
   priority?: string;
+  /** Set to receive the guest from another cluster. */
   receive?: VirtualMachineInstanceMigrationTarget;
+  /** Set to send the guest to another cluster. */
   sendTo?: VirtualMachineInstanceMigrationSource;
+  /** Name of the instance, in the namespace of the migration. */
   vmiName?: string;
 }
 
+/** The state of the latest migration of a guest. */
 export interface VirtualMachineInstanceMigrationState {
+  /** Whether it is to be cancelled. */
   abortRequested?: boolean;
+  /** How the cancelling went: `Aborting`, `Succeeded` or `Failed`. */
   abortStatus?: string;
+  /** Whether it has ended, well or not. */
   completed?: boolean;
+  /** When it ended. */
   endTimestamp?: Time;
+  /** Whether it failed. */
   failed?: boolean;
+  /** Why it failed. */
   failureReason?: string;
+  /** Settings of this migration. */
   migrationConfiguration?: VMIMConfigurationOptions;
+  /** Network that is used: `Migration` or `Pod`. */
   migrationNetworkType?: string;
+  /** Name of the migration policy that applies. */
   migrationPolicyName?: string;
+  /** UID of the migration. */
   migrationUid?: string;
+  /** How memory is moved: `PreCopy`, `PostCopy` or `Paused`. */
   mode?: string;
+  /** Node that the guest leaves. */
   sourceNode?: string;
+  /** Claim of the source that holds the state of TPM and UEFI. */
   sourcePersistentStatePVCName?: string;
+  /** Launcher pod that the guest leaves. */
   sourcePod?: string;
+  /** The side that the guest leaves. */
   sourceState?: VirtualMachineInstanceMigrationSourceState;
+  /** When it began. */
   startTimestamp?: Time;
+  /** UID of the pod that holds hotplugged volumes on the target. */
   targetAttachmentPodUID?: string;
+  /** Dedicated CPUs of the target. */
   targetCPUSet?: number[];
+  /** Ports of the target node, and what each is for. */
   targetDirectMigrationNodePorts?: Record<string, number>;
+  /** Memory that the target launcher needs beside the guest's. */
   targetMemoryOverhead?: Quantity;
+  /** Node that the guest goes to. */
   targetNode?: string;
+  /** Address of the target node. */
   targetNodeAddress?: string;
+  /** Whether the target has seen the domain. */
   targetNodeDomainDetected?: boolean;
+  /** When the domain was ready on the target. */
   targetNodeDomainReadyTimestamp?: Time;
+  /** NUMA topology of the target, as JSON. */
   targetNodeTopology?: string;
+  /** Claim of the target that holds the state of TPM and UEFI. */
   targetPersistentStatePVCName?: string;
+  /** Launcher pod that the guest goes to. */
   targetPod?: string;
+  /** The side that the guest goes to. */
   targetState?: VirtualMachineInstanceMigrationTargetState;
 }
 
+/** How far a migration is. */
 export interface VirtualMachineInstanceMigrationStatus {
+  /** Conditions of the migration. */
   conditions?: VirtualMachineInstanceMigrationCondition[];
+  /** State of the migration, as the instance shows it. */
   migrationState?: VirtualMachineInstanceMigrationState;
+  /** `Pending`, `Scheduling`, `Scheduled`, `PreparingTarget`, `TargetReady`, `Running`, `Succeeded` or `Failed`; empty before the first. */
   phase?: string;
+  /** When each phase was entered. */
   phaseTransitionTimestamps?: VirtualMachineInstanceMigrationPhaseTransitionTimestamp[];
+  /** Addresses of the synchronisation, for migrations between clusters. */
   synchronizationAddresses?: string[];
 }
 
+/** Receiving a guest from another cluster. */
 export interface VirtualMachineInstanceMigrationTarget {
+  /** Identity that both migrations share. */
   migrationID: string;
 }
 
+/** The side that a guest goes to. */
 export interface VirtualMachineInstanceMigrationTargetState {
+  /** UID of the pod that holds hotplugged volumes. */
   attachmentPodUID?: string;
+  /** Dedicated CPUs. */
   cpuSet?: number[];
+  /** Ports of the node, and what each is for. */
   directMigrationNodePorts?: Record<string, number>;
+  /** Whether the domain has been seen. */
   domainDetected?: boolean;
+  /** Name of the domain. */
   domainName?: string;
+  /** Namespace of the domain. */
   domainNamespace?: string;
+  /** When the domain was ready. */
   domainReadyTimestamp?: Time;
+  /** UID of the migration. */
   migrationUID?: string;
+  /** Node that the guest goes to. */
   node?: string;
+  /** Address of the node. */
   nodeAddress?: string;
+  /** NUMA topology of the node, as JSON. */
   nodeTopology?: string;
+  /** Claim that holds the state of TPM and UEFI. */
   persistentStatePVCName?: string;
+  /** Launcher pod that the guest goes to. */
   pod?: string;
+  /** SELinux context of the launcher. */
   selinuxContext?: string;
+  /** Address of the synchronisation on this side. */
   syncAddress?: string;
+  /** UID of the instance. */
   virtualMachineInstanceUID?: string;
 }
 
+/** A network interface of the running guest. */
 export interface VirtualMachineInstanceNetworkInterface {
+  /** Where this is known from: `domain`, `guest-agent`, `multus-status`, joined by commas. */
   infoSource?: string;
+  /** Name of the interface in the guest. */
   interfaceName?: string;
+  /** First IP address. */
   ipAddress?: string;
+  /** All IP addresses. */
   ipAddresses?: string[];
+  /** Whether the link is `up` or `down`. */
   linkState?: string;
+  /** MAC address. */
   mac?: string;
+  /** Name of the interface and its network. Empty for interfaces that only the guest knows. */
   name?: string;
+  /** Name of the interface in the launcher. */
   podInterfaceName?: string;
+  /** Queues of the interface. */
   queueCount?: number;
 }
 
+/** When an instance entered a phase. */
 export interface VirtualMachineInstancePhaseTransitionTimestamp {
+  /** The phase. */
   phase?: string;
+  /** When it was entered. */
   phaseTransitionTimestamp?: Time;
 }
 
+/** Deprecated: use instancetypes and preferences. Defaults of the instances that a selector matches. */
 export interface VirtualMachineInstancePreset {
+  /** Group and version of this object. */
   apiVersion: string;
+  /** Kind of this object. */
   kind: string;
+  /** Name, labels and other metadata. */
   metadata: ObjectMeta;
+  /** What to default, and where. */
   spec?: VirtualMachineInstancePresetSpec;
 }
 
+/** Defaults of instances. */
 export interface VirtualMachineInstancePresetSpec {
+  /** Hardware that instances get where they say nothing. */
   domain?: DomainSpec;
+  /** Instances that it is for. */
   selector: LabelSelector;
 }
 
+/** Seccomp profile of launchers. */
 export interface VirtualMachineInstanceProfile {
+  /** The profile. */
   customProfile?: CustomProfile;
 }
 
+/** A number of equal instances without state, kept up by replacing those that end. */
 export interface VirtualMachineInstanceReplicaSet {
+  /** Group and version of this object. */
   apiVersion: string;
+  /** Kind of this object. */
   kind: string;
+  /** Name, labels and other metadata. */
   metadata: ObjectMeta;
+  /** How many, and what they look like. */
   spec: VirtualMachineInstanceReplicaSetSpec;
+  /** How many there are. */
   status?: VirtualMachineInstanceReplicaSetStatus;
 }
 
+/** A condition of the replica set. */
 export interface VirtualMachineInstanceReplicaSetCondition {
+  /** When the condition was last checked. */
   lastProbeTime?: string;
+  /** When the status last changed. */
   lastTransitionTime?: string;
+  /** Details, for people. */
   message?: string;
+  /** Why the status is what it is, in a word. */
   reason?: string;
+  /** True, False or Unknown. */
   status: string;
+  /** Name of the condition. */
   type: string;
 }
 
+/** How many instances, and what they look like. */
 export interface VirtualMachineInstanceReplicaSetSpec {
+  /** Whether instances are neither made nor deleted. Default false. */
   paused?: boolean;
+  /** Number of instances. Default 1. */
   replicas?: number;
+  /** Labels by which its instances are found. Must match the labels of template. Can not be changed. */
   selector: LabelSelector;
+  /** What an instance looks like. */
   template: VirtualMachineInstanceTemplateSpec;
 }
 
+/** How many instances there are. */
 export interface VirtualMachineInstanceReplicaSetStatus {
+  /** Conditions: `ReplicaPaused`, `ReplicaFailure`. */
   conditions?: VirtualMachineInstanceReplicaSetCondition[];
+  /** The selector as text, for autoscalers. */
   labelSelector?: string;
+  /** Instances that are ready. */
   readyReplicas?: number;
+  /** Instances that have not ended. */
   replicas?: number;
 }
 
+/** A resource claim that the launcher uses. Set exactly one of resourceClaimName and resourceClaimTemplateName. */
 export interface VirtualMachineInstanceResourceClaim {
+  /** Name by which devices refer to it. */
   name: string;
+  /** Name of a claim in the same namespace. */
   resourceClaimName?: string;
+  /** Name of a template that a claim is made from. */
   resourceClaimTemplateName?: string;
 }
 
+/** A guest: its hardware, volumes and networks, and where it may run. */
 export interface VirtualMachineInstanceSpec {
+  /** SSH keys and passwords that are put into the guest. At most 256. */
   accessCredentials?: AccessCredential[];
+  /** Rules of attraction to nodes and pods, and of repulsion. */
   affinity?: core_v1_Affinity;
+  /** Architecture of the guest: `amd64`, `arm64` or `s390x`. Default: that of the cluster. */
   architecture?: string;
+  /** DNS settings, added to those of dnsPolicy. */
   dnsConfig?: core_v1_PodDNSConfig;
+  /** Where the guest's DNS settings come from. Default ClusterFirst. With None, dnsConfig must be given. */
   dnsPolicy?: "ClusterFirst" | "ClusterFirstWithHostNet" | "Default" | "None";
+  /** Hardware. */
   domain: DomainSpec;
+  /** What happens when the node is drained: `LiveMigrate`, `LiveMigrateIfPossible`, `External` (another controller acts) or `None` (the guest is shut down). Default: that of the cluster. */
   evictionStrategy?: string;
+  /** Host name that the guest is given. Default: the name of the instance. */
   hostname?: string;
+  /** Check that ends the guest when it fails. */
   livenessProbe?: Probe;
+  /** Networks that interfaces are attached to. */
   networks?: Network[];
+  /** Labels that the node must have. */
   nodeSelector?: Record<string, string>;
+  /** Priority class of the launcher pod. */
   priorityClassName?: string;
+  /** Check that decides whether the guest is ready. */
   readinessProbe?: Probe;
+  /** Resource claims that devices refer to. */
   resourceClaims?: VirtualMachineInstanceResourceClaim[];
+  /** Scheduler that chooses the node. Default: that of the cluster. */
   schedulerName?: string;
+  /** Not used; see the volume serviceAccount. */
   serviceAccountName?: string;
+  /** `Paused` leaves the guest paused before its first instruction. Absent: it runs. */
   startStrategy?: string;
+  /** Makes the guest reachable as `hostname.subdomain.namespace.svc`, if there is a headless service of this name. */
   subdomain?: string;
+  /** Seconds that the guest may take to shut down before it is killed. Default 180. */
   terminationGracePeriodSeconds?: number;
+  /** Taints of nodes that do not keep the guest away. */
   tolerations?: core_v1_Toleration[];
+  /** How guests spread over zones and nodes. */
   topologySpreadConstraints?: core_v1_TopologySpreadConstraint[];
+  /** Claims that tools in the launcher use and the guest does not see. */
   utilityVolumes?: UtilityVolume[];
+  /** Volumes that disks and file systems show. */
   volumes?: Volume[];
 }
 
+/** A running guest, or why it does not run. */
 export interface VirtualMachineInstanceStatus {
+  /** Context identifier by which the host reaches the guest over VSOCK. */
   VSOCKCID?: number;
+  /** Nodes of the launcher pods, by the UID of the pod. Several only in a migration. */
   activePods?: Record<string, string>;
+  /** Tracking of changed blocks. */
   changedBlockTracking?: ChangedBlockTrackingStatus;
+  /** Conditions, such as `Ready`, `LiveMigratable`, `AgentConnected`, `Paused`, `Synchronized` and `Provisioning`. */
   conditions?: VirtualMachineInstanceCondition[];
+  /** Virtual CPUs that the guest has now. */
   currentCPUTopology?: CPUTopology;
+  /** Node that the guest is to leave. */
   evacuationNodeName?: string;
+  /** `frozen` while the file systems of the guest are frozen. */
   fsFreezeStatus?: string;
+  /** Operating system of the guest. */
   guestOSInfo?: VirtualMachineInstanceGuestOSInfo;
+  /** Network interfaces. */
   interfaces?: VirtualMachineInstanceNetworkInterface[];
+  /** The kernel that was booted directly. */
   kernelBootStatus?: KernelBootStatus;
+  /** Image of the launcher. */
   launcherContainerImageVersion?: string;
+  /** Machine type that the guest has. */
   machine?: Machine;
+  /** Memory that the guest has now. */
   memory?: MemoryStatus;
+  /** Volumes that are copied in a migration. */
   migratedVolumes?: StorageMigratedVolumeInfo[];
+  /** How the guest can be migrated: `LiveMigration` or `BlockMigration` (with its disks). */
   migrationMethod?: string;
+  /** The latest migration. */
   migrationState?: VirtualMachineInstanceMigrationState;
+  /** Transport of migrations: `Unix`. */
   migrationTransport?: string;
+  /** Node that the guest runs on. */
   nodeName?: string;
+  /** `Pending`, `Scheduling`, `Scheduled`, `Running`, `Succeeded`, `Failed`, `WaitingForSync` or `Unknown`. */
   phase?: string;
+  /** When each phase was entered. */
   phaseTransitionTimestamps?: VirtualMachineInstancePhaseTransitionTimestamp[];
+  /** Quality of service class of the launcher. */
   qosClass?: "BestEffort" | "Burstable" | "Guaranteed";
+  /** Why the guest is in this phase, in a word. */
   reason?: string;
+  /** User that the launcher runs as. 0 is root. */
   runtimeUser?: number;
+  /** SELinux context of the launcher. */
   selinuxContext?: string;
+  /** What the node must offer to this guest. */
   topologyHints?: TopologyHints;
+  /** ControllerRevision with the virtual machine that the instance was made from. */
   virtualMachineRevisionName?: string;
+  /** State of each volume. */
   volumeStatus?: VolumeStatus[];
 }
 
+/** What an instance looks like. */
 export interface VirtualMachineInstanceTemplateSpec {
+  /** Labels and annotations of the instance. */
   metadata?: ObjectMeta;
+  /** The guest. */
   spec?: VirtualMachineInstanceSpec;
 }
 
+/** A dump of the guest's memory to a claim. */
 export interface VirtualMachineMemoryDumpRequest {
+  /** Claim that the dump is written to. */
   claimName: string;
+  /** When it ended. */
   endTimestamp?: Time;
+  /** Name of the file in the claim. */
   fileName?: string;
+  /** What happened, if it failed. */
   message?: string;
+  /** `Associating`, `InProgress`, `Unmounting`, `Completed`, `Dissociating` or `Failed`. */
   phase: string;
+  /** Whether the claim is to be taken from the machine. */
   remove?: boolean;
+  /** When it began. */
   startTimestamp?: Time;
 }
 
+/** Defaults of virtual machines. */
 export interface VirtualMachineOptions {
+  /** Set to turn free page reporting off. */
   disableFreePageReporting?: DisableFreePageReporting;
+  /** Set to turn logging of serial consoles off. */
   disableSerialConsoleLog?: DisableSerialConsoleLog;
 }
 
+/** How a virtual machine should be. */
 export interface VirtualMachineSpec {
+  /** DataVolumes to make for the machine. They are deleted with it. */
   dataVolumeTemplates?: DataVolumeTemplateSpec[];
+  /** Takes CPU, memory and resources from an instancetype. */
   instancetype?: InstancetypeMatcher;
+  /** Takes defaults from a preference, where the template says nothing. */
   preference?: PreferenceMatcher;
+  /** When the guest runs: `Always`, `Halted`, `Manual` (only by start and stop), `RerunOnFailure` (until it shuts down by itself), `Once` or `WaitAsReceiver` (for a migration from another cluster). Set either this or running. */
   runStrategy?: string;
+  /** Deprecated: use runStrategy. true is `Always`, false is `Halted`. */
   running?: boolean;
+  /** The guest: what a VirtualMachineInstance of this machine looks like. */
   template: VirtualMachineInstanceTemplateSpec;
+  /** What a change of volumes does to the running guest: `Replacement` waits for a restart (default), `Migration` copies the disks to the new volumes. */
   updateVolumesStrategy?: string;
 }
 
+/** Failed starts in a row. */
 export interface VirtualMachineStartFailure {
+  /** How many. */
   consecutiveFailCount?: number;
+  /** UID of the instance that failed last. */
   lastFailedVMIUID?: string;
+  /** When the next start is tried. */
   retryAfterTimestamp?: Time;
 }
 
+/** A request to start or stop that is being carried out. */
 export interface VirtualMachineStateChangeRequest {
+  /** `Start` or `Stop`. */
   action: string;
+  /** Options of the request. */
   data?: Record<string, string>;
+  /** UID of the instance to stop. The request is done when that is gone. */
   uid?: string;
 }
 
+/** How a virtual machine is. */
 export interface VirtualMachineStatus {
+  /** Tracking of changed blocks. */
   changedBlockTracking?: ChangedBlockTrackingStatus;
+  /** Conditions, such as `Ready`, `Paused`, `LiveMigratable`, `RestartRequired` and `Failure`. */
   conditions?: VirtualMachineCondition[];
+  /** Whether there is an instance. */
   created?: boolean;
+  /** Generation of this object. */
   desiredGeneration?: number;
+  /** The instancetype that is used. */
   instancetypeRef?: InstancetypeStatusRef;
+  /** The latest dump of memory. */
   memoryDumpRequest?: VirtualMachineMemoryDumpRequest;
+  /** Generation of this object that the instance was made from. */
   observedGeneration?: number;
+  /** The preference that is used. */
   preferenceRef?: InstancetypeStatusRef;
+  /** The state in a word, such as `Stopped`, `Starting`, `Running`, `Paused`, `Stopping`, `Migrating`, `CrashLoopBackOff` or `ErrorUnschedulable`. */
   printableStatus?: string;
+  /** Whether the guest runs and its readiness probe succeeds. */
   ready?: boolean;
+  /** Name of the restore that is going on. */
   restoreInProgress?: string;
+  /** The run strategy that the controller last acted on. */
   runStrategy?: string;
+  /** Name of the snapshot that is being taken. */
   snapshotInProgress?: string;
+  /** Failed starts in a row. Absent after a good one. */
   startFailure?: VirtualMachineStartFailure;
+  /** Requests that are being carried out. */
   stateChangeRequests?: VirtualMachineStateChangeRequest[];
+  /** Volumes that are being added and removed. */
   volumeRequests?: VirtualMachineVolumeRequest[];
+  /** Whether a snapshot can be taken of each volume. */
   volumeSnapshotStatuses?: VolumeSnapshotStatus[];
+  /** An update of volumes that is going on. */
   volumeUpdateState?: VolumeUpdateState;
 }
 
+/** A volume that is being added or removed. Exactly one member is set. */
 export interface VirtualMachineVolumeRequest {
+  /** The volume to add. */
   addVolumeOptions?: AddVolumeOptions;
+  /** The volume to remove. */
   removeVolumeOptions?: RemoveVolumeOptions;
 }
 
+/** Content that a disk or file system of the same name shows. Set exactly one source. */
 export interface Volume {
+  /** A cloud-init disk of the ConfigDrive kind, with user data and network data. */
   cloudInitConfigDrive?: CloudInitConfigDriveSource;
+  /** A cloud-init disk of the NoCloud kind, with user data and network data. */
   cloudInitNoCloud?: CloudInitNoCloudSource;
+  /** A ConfigMap. */
   configMap?: ConfigMapVolumeSource;
+  /** A disk image from a container image. Changes are lost. */
   containerDisk?: ContainerDiskSource;
+  /** A directory of the launcher. */
   containerPath?: ContainerPathVolumeSource;
+  /** A claim that a DataVolume fills. */
   dataVolume?: DataVolumeSource;
+  /** Facts of the instance, such as its labels. */
   downwardAPI?: DownwardAPIVolumeSource;
+  /** Metrics of the host. */
   downwardMetrics?: DownwardMetricsVolumeSource;
+  /** An empty disk that is gone when the guest ends. */
   emptyDisk?: EmptyDiskSource;
+  /** A claim whose changes are lost. */
   ephemeral?: EphemeralVolumeSource;
+  /** A disk image on the node. */
   hostDisk?: HostDisk;
+  /** A claim that a dump of memory is written to. */
   memoryDump?: MemoryDumpVolumeSource;
+  /** Name of the volume. Unique in the machine; a DNS label. */
   name: string;
+  /** A claim. Changes are kept. */
   persistentVolumeClaim?: PersistentVolumeClaimVolumeSource;
+  /** A Secret. */
   secret?: SecretVolumeSource;
+  /** Token and certificate of a service account. */
   serviceAccount?: ServiceAccountVolumeSource;
+  /** Answers to the set-up of Windows. */
   sysprep?: SysprepSource;
 }
 
+/** A migration of volumes. */
 export interface VolumeMigrationState {
+  /** Volumes that are copied, with source and destination. */
   migratedVolumes?: StorageMigratedVolumeInfo[];
 }
 
+/** Whether a snapshot can be taken of a volume. */
 export interface VolumeSnapshotStatus {
+  /** Whether it can. */
   enabled: boolean;
+  /** Name of the volume. */
   name: string;
+  /** Why it can, or can not. */
   reason?: string;
 }
 
+/** State of a volume. */
 export interface VolumeStatus {
+  /** The container disk, if it is one. */
   containerDiskVolume?: ContainerDiskInfo;
+  /** Its hotplug, if it was hotplugged. */
   hotplugVolume?: HotplugVolumeStatus;
+  /** The dump of memory, if it holds one. */
   memoryDumpVolume?: DomainMemoryDumpInfo;
+  /** The state, for people. */
   message?: string;
+  /** Name of the volume. */
   name: string;
+  /** The claim, if it uses one. */
   persistentVolumeClaimInfo?: PersistentVolumeClaimInfo;
+  /** State of a hotplugged volume: `Pending`, `Bound`, `AttachedToNode`, `MountedToPod`, `Ready`, `Detaching`, `UnMountedFromPod`, or of a memory dump. */
   phase?: string;
+  /** Why it is in this phase, in a word. */
   reason?: string;
+  /** Size in bytes. */
   size?: number;
+  /** Name of the disk as the hypervisor calls it, such as `vda`. */
   target: string;
 }
 
+/** An update of volumes. */
 export interface VolumeUpdateState {
+  /** The migration of volumes, if that is how they are updated. */
   volumeMigrationState?: VolumeMigrationState;
 }
 
+/** A watchdog that acts when the guest hangs. */
 export interface Watchdog {
+  /** The watchdog of IBM Z. */
   diag288?: Diag288Watchdog;
+  /** The watchdog of x86 machines. */
   i6300esb?: I6300ESBWatchdog;
+  /** Name of the device in this virtual machine. */
   name: string;
 }

@@ -2,73 +2,123 @@
 import type { Time } from '../../meta.js';
 import type { RawExtension as runtime_RawExtension } from './runtime.js';
 
+/** An API group and its versions. */
 export interface APIGroup {
+  /** Group and version of this object. */
   apiVersion?: string;
+  /** Kind of this object. */
   kind?: string;
+  /** Name of the group. */
   name: string;
+  /** Version that clients should use. */
   preferredVersion?: GroupVersionForDiscovery;
+  /** Addresses of the server, by the network of the client. */
   serverAddressByClientCIDRs?: ServerAddressByClientCIDR[];
+  /** Versions, the preferred one first. */
   versions: GroupVersionForDiscovery[];
 }
 
+/** The API groups of the server. */
 export interface APIGroupList {
+  /** Group and version of this object. */
   apiVersion?: string;
+  /** The groups. */
   groups: APIGroup[];
+  /** Kind of this object. */
   kind?: string;
 }
 
+/** A resource of an API group version. */
 export interface APIResource {
+  /** Names of groups of resources that it belongs to, such as `all`. */
   categories?: string[];
+  /** API group of its objects, if it is another. */
   group?: string;
   kind: string;
+  /** Plural name; with a slash for a subresource. */
   name: string;
+  /** Whether its objects live in namespaces. */
   namespaced: boolean;
+  /** Abbreviations. */
   shortNames?: string[];
+  /** Singular name. */
   singularName: string;
+  /** Hash of the version in which objects are stored. */
   storageVersionHash?: string;
+  /** What can be done: get, list, watch, create, update, patch, delete, deletecollection. */
   verbs: string[];
+  /** Version of its objects, if it is another. */
   version?: string;
 }
 
+/** The resources of an API group version. */
 export interface APIResourceList {
+  /** Group and version of this object. */
   apiVersion?: string;
+  /** Group and version. */
   groupVersion: string;
+  /** Kind of this object. */
   kind?: string;
+  /** The resources. */
   resources: APIResource[];
 }
 
+/** A condition of an object. */
 export interface Condition {
+  /** When the status last changed. */
   lastTransitionTime: Time;
+  /** Details, for people. */
   message: string;
+  /** Generation of the object that the condition is about. */
   observedGeneration?: number;
+  /** Why the status is what it is, in a word. */
   reason: string;
+  /** True, False or Unknown. */
   status: "True" | "False" | "Unknown";
+  /** Name of the condition. */
   type: string;
 }
 
+/** What a request to delete may say. */
 export interface DeleteOptions {
+  /** Group and version of this object. */
   apiVersion?: string;
+  /** With `All` the request is checked and nothing is changed. */
   dryRun?: string[];
+  /** Seconds that the object may take to end. 0 deletes it at once. Default: as the kind has it. */
   gracePeriodSeconds?: number;
+  /** Whether an object that can not be read is deleted all the same. Not supported. */
   ignoreStoreReadErrorWithClusterBreakingPotential?: boolean;
+  /** Kind of this object. */
   kind?: string;
+  /** Deprecated: use propagationPolicy. Whether dependent objects are kept. */
   orphanDependents?: boolean;
+  /** What must hold for the object to be deleted. */
   preconditions?: Preconditions;
+  /** What happens to dependent objects: `Orphan` keeps them, `Background` deletes them after, `Foreground` before. */
   propagationPolicy?: string;
 }
 
 export type { Duration } from '../../meta.js';
 
+/** A requirement on a field. */
 export interface FieldSelectorRequirement {
+  /** Path of the field. */
   key: string;
+  /** `In`, `NotIn`, `Exists` or `DoesNotExist`. */
   operator: string;
+  /** Values, for In and NotIn. */
   values?: string[];
 }
 
+/** A set of fields. A member is `f:name` for a field, `k:{keys}` for a list item by its keys, `v:value` for one by its value, `.` for the thing itself. */
 export type FieldsV1 = Record<string, unknown>;
 
+/** A version of an API group. */
 export interface GroupVersionForDiscovery {
+  /** Group and version, as `group/version`. */
   groupVersion: string;
+  /** The version. */
   version: string;
 }
 
@@ -86,17 +136,25 @@ export type { ObjectMeta } from '../../meta.js';
 
 export type { OwnerReference } from '../../meta.js';
 
+/** What must hold for a request to be done. */
 export interface Preconditions {
+  /** Version that the object must have. */
   resourceVersion?: string;
+  /** UID that the object must have. */
   uid?: string;
 }
 
+/** An address of the server for some clients. */
 export interface ServerAddressByClientCIDR {
+  /** Network of the clients. */
   clientCIDR: string;
+  /** Address. */
   serverAddress: string;
 }
 
+/** A part of the objects. */
 export interface ShardInfo {
+  /** Which part. */
   selector: string;
 }
 
@@ -108,7 +166,10 @@ export type { StatusDetails } from '../../meta.js';
 
 export type { Time } from '../../meta.js';
 
+/** A change that a watch tells of. */
 export interface WatchEvent {
+  /** The object after the change (before it, if it was deleted), or a Status if the watch failed. */
   object: runtime_RawExtension;
+  /** `ADDED`, `MODIFIED`, `DELETED`, `BOOKMARK` or `ERROR`. */
   type: string;
 }

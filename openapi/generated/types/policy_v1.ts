@@ -2,34 +2,58 @@
 import type { IntOrString, LabelSelector, ObjectMeta, Time } from '../../meta.js';
 import type { Condition as meta_v1_Condition, DeleteOptions as meta_v1_DeleteOptions } from './meta_v1.js';
 
+/** Asks for a pod to be evicted. */
 export interface Eviction {
+  /** Group and version of this object. */
   apiVersion: string;
+  /** How the pod is deleted. */
   deleteOptions?: meta_v1_DeleteOptions;
+  /** Kind of this object. */
   kind: string;
+  /** Name, labels and other metadata. */
   metadata: ObjectMeta;
 }
 
+/** How many of a group of pods may be down on purpose. */
 export interface PodDisruptionBudget {
+  /** Group and version of this object. */
   apiVersion: string;
+  /** Kind of this object. */
   kind: string;
+  /** Name, labels and other metadata. */
   metadata: ObjectMeta;
+  /** The pods and their budget. */
   spec?: PodDisruptionBudgetSpec;
+  /** How many may go down now. */
   status?: PodDisruptionBudgetStatus;
 }
 
+/** Pods and their budget. Set at most one of maxUnavailable and minAvailable. */
 export interface PodDisruptionBudgetSpec {
+  /** Most pods that may be down: a number or a percentage. */
   maxUnavailable?: IntOrString;
+  /** Fewest pods that must be up: a number or a percentage. */
   minAvailable?: IntOrString;
+  /** The pods. */
   selector?: LabelSelector;
+  /** When pods that are not healthy may be evicted: `IfHealthyBudget` (default) or `AlwaysAllow`. */
   unhealthyPodEvictionPolicy?: "AlwaysAllow" | "IfHealthyBudget";
 }
 
+/** How many pods may go down. */
 export interface PodDisruptionBudgetStatus {
+  /** Conditions: `DisruptionAllowed`. */
   conditions?: meta_v1_Condition[];
+  /** Pods that are healthy. */
   currentHealthy?: number;
+  /** Fewest pods that must be healthy. */
   desiredHealthy?: number;
+  /** Pods that are being evicted, and since when. */
   disruptedPods?: Record<string, Time>;
+  /** Pods that may go down now. */
   disruptionsAllowed?: number;
+  /** Pods that there are. */
   expectedPods?: number;
+  /** Generation of the budget that the status is about. */
   observedGeneration?: number;
 }

@@ -2,15 +2,26 @@
 import type { ObjectMeta } from '../../meta.js';
 import type { TopologySelectorTerm as core_v1_TopologySelectorTerm } from './core_v1.js';
 
+/** A kind of storage, by name. */
 export interface StorageClass {
+  /** Whether volumes can grow. */
   allowVolumeExpansion?: boolean;
+  /** Where volumes may be made. Default: anywhere. */
   allowedTopologies?: core_v1_TopologySelectorTerm[];
+  /** Group and version of this object. */
   apiVersion: string;
+  /** Kind of this object. */
   kind: string;
+  /** Name, labels and other metadata. */
   metadata: ObjectMeta;
+  /** Options with which volumes are mounted. */
   mountOptions?: string[];
+  /** Parameters of the provisioner. */
   parameters?: Record<string, string>;
+  /** Who makes volumes. */
   provisioner: string;
+  /** What happens to volumes whose claim is gone: `Delete` (default) or `Retain`. */
   reclaimPolicy?: "Delete" | "Recycle" | "Retain";
+  /** When volumes are made: `Immediate` (with the claim, default) or `WaitForFirstConsumer` (with the pod). */
   volumeBindingMode?: "Immediate" | "WaitForFirstConsumer";
 }
