@@ -13,6 +13,7 @@ import { ClientEventRecorder, type EventRecorder } from './runtime/event-recorde
 import { Informers } from './runtime/informers.js';
 import { runWithLeadership } from './runtime/leader-election.js';
 import type { Logger } from './runtime/logger.js';
+import { sharedSignal } from './runtime/signals.js';
 import { createSchedulerController } from './scheduler/scheduler.js';
 import { ControllerSelectionError, selectControllers } from './selection.js';
 import {
@@ -95,7 +96,7 @@ async function runControllers(
   logger.info({ controllers: names }, 'controllers started');
   // One that fails for good takes the others with it: half a control plane helps nobody.
   const failed = new AbortController();
-  const both = AbortSignal.any([signal, failed.signal]);
+  const both = sharedSignal(AbortSignal.any([signal, failed.signal]));
   const guarded = [informers, ...running, ...recorders.values()].map(async (each) => {
     try {
       await each.run(both);

@@ -5,6 +5,7 @@ import { StatusError, isConflict } from './errors.js';
 import type { Informer } from './informer.js';
 import type { Logger } from './logger.js';
 import type { RateLimiterOptions } from './rate-limiter.js';
+import { sharedSignal } from './signals.js';
 import { WorkQueue } from './work-queue.js';
 
 /** Something that runs until its signal aborts. */
@@ -60,7 +61,8 @@ export class Controller implements Runnable {
     this.#queue.addAfter(key, ms);
   }
 
-  async run(signal: AbortSignal): Promise<void> {
+  async run(stop: AbortSignal): Promise<void> {
+    const signal = sharedSignal(stop);
     const close = (): void => {
       this.#queue.close();
     };

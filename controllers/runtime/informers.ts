@@ -5,6 +5,7 @@ import { systemClock, type Clock } from './clock.js';
 import { SharedInformer, type Informer } from './informer.js';
 import type { Logger } from './logger.js';
 import type { Scope } from './reflector.js';
+import { sharedSignal } from './signals.js';
 
 export interface InformersOptions {
   readonly client: Client;
@@ -46,7 +47,8 @@ export class Informers {
   }
 
   /** Runs all informers, also those asked for later, until the signal aborts. */
-  async run(signal: AbortSignal): Promise<void> {
+  async run(stop: AbortSignal): Promise<void> {
+    const signal = sharedSignal(stop);
     if (this.#signal !== undefined) throw new Error('the informers run already');
     this.#signal = signal;
     for (const informer of this.#informers.values()) this.#running.push(informer.run(signal));

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { pods, virtualMachineInstances, virtualMachines } from './runtime/kinds.js';
+import { createSchedulerController } from './scheduler/scheduler.js';
+import { Harness } from './testing/harness.js';
+import { createVirtualMachineInstanceController } from './virtual-machine-instance/virtual-machine-instance-controller.js';
+import { createVirtualMachineController } from './virtual-machine/virtual-machine-controller.js';
+
+const createInstances = (deps: Parameters<typeof createVirtualMachineController>[0]) =>
+  createVirtualMachineInstanceController(deps, { launcherImage: 'launcher' });
+const all = [createVirtualMachineController, createInstances, createSchedulerController];
+
+test('from a new VM to a running guest our parts write seven times, and the node agent once', async () => {
+  const harness = new Harness();
+  await harness.createNode();
+  await harness.start(...all);
+  harness.client.writes.length = 0;
+
+  await harness.createVm();
+  assert.equal(harness.launcher()?.spec?.nodeName, 'node1');
+  assert.equal(harness.vmi()?.status?.phase, 'Scheduling');
+  assert.equal(harness.vm()?.status?.printableStatus, 'Starting');
+  await harness.startPod();
+  assert.equal(harness.vmi()?.status?.phase, 'Scheduled');
+  assert.equal(harness.vmi()?.status?.nodeName, 'node1');
+  await harness.startGuest();
+  await harness.clock.advance(120_000);
+
+  assert.equal(harness.vm()?.status?.printableStatus, 'Running');
+  assert.equal(harness.vm()?.status?.ready, true);
+  assert.deepEqual(harness.writesOf(virtualMachines), ['create', 'patch/status', 'patch/status']);
+  assert.deepEqual(harness.writesOf(virtualMachineInstances), ['create', 'patch/status', 'patch/status']);
+  assert.deepEqual(harness.writesOf(pods), ['create', 'post/binding']);
+  assert.deepEqual(harness.logger.problems, []);
+  await harness.stop();
+});
+
+test('started anew between any two writes, the controllers carry on and write nothing twice', async () => {
+  for (let crashAt = 0; crashAt < 6; crashAt++) {
+    const harness = new Harness();
+    await harness.createNode();
+    await harness.createVm();
+    harness.client.writes.length = 0;
+    const starting = harness.start(...all);
+    harness.killAfter(crashAt);
+    await starting;
+    assert.equal(harness.client.writes.length, crashAt);
+    await harness.start(...all);
+    await harness.startPod();
+    await harness.startGuest();
+
+    assert.equal(harness.vm()?.status?.printableStatus, 'Running', `killed after ${crashAt} writes`);
+    assert.deepEqual(harness.writesOf(virtualMachineInstances), ['create', 'patch/status', 'patch/status']);
+    const pod = harness.writesOf(pods).filter((write) => write !== 'post/binding');
+    assert.deepEqual(pod, ['create']);
+    await harness.stop();
+  }
+});
