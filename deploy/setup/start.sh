@@ -1,0 +1,11 @@
+#!/bin/sh
+# `npm start -- FLAGS`: what is missing is installed and built, then the standalone control plane runs in the foreground.
+set -eu
+ROOT=$(cd "$(dirname "$0")/../.." && pwd)
+. "$ROOT/deploy/setup/install.sh"
+
+check_node
+install_system_packages
+install_npm_packages
+build_bundles
+exec node "$ROOT/bin/nativirt" standalone "$@"
