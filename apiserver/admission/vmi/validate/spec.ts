@@ -1,0 +1,50 @@
+import type {
+  KubeVirtConfiguration,
+  VirtualMachineInstanceSpec,
+} from '../../../../openapi/generated/types/kubevirt_v1.js';
+import type { StatusCause } from '../../../../openapi/meta.js';
+import { required, type FieldPath } from '../../causes.js';
+import { guestMemory, requested } from './resources.js';
+import { instanceRules, specRules } from './rules.js';
+import type { SpecRule } from './rule.js';
+
+type Input = Parameters<SpecRule>[0];
+
+const run = (table: Readonly<Record<string, readonly SpecRule[]>>, input: Input): StatusCause[] =>
+  Object.values(table)
+    .flat()
+    .flatMap((rule) => rule(input));
+
+/** Every fault of a spec wherever it stands; `at` is its place. */
+export function specCauses(
+  spec: VirtualMachineInstanceSpec,
+  at: FieldPath,
+  configuration: KubeVirtConfiguration,
+): StatusCause[] {
+  return run(specRules, { spec, at, configuration });
+}
+
+/** What only a VMI that is to run must satisfy besides. */
+export function instanceCauses(
+  spec: VirtualMachineInstanceSpec,
+  at: FieldPath,
+  configuration: KubeVirtConfiguration,
+): StatusCause[] {
+  return [...run(instanceRules, { spec, at, configuration }), ...memoryIsKnown(spec, at)];
+}
+
+function memoryIsKnown(spec: VirtualMachineInstanceSpec, at: FieldPath): StatusCause[] {
+  const { memory, resources } = spec.domain;
+  if (
+    requested(resources, 'memory') !== 0n ||
+    guestMemory(memory?.guest) !== 0n ||
+    memory?.hugepages !== undefined
+  )
+    return [];
+  return [
+    required(
+      at.child('domain', 'memory', 'guest'),
+      'must be set (or memory.hugepages, or resources.requests.memory)',
+    ),
+  ];
+}
