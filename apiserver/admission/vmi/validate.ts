@@ -31,7 +31,8 @@ export function virtualMachineInstanceValidation(isComponent: IsComponent): Admi
       request.resource === 'virtualmachineinstances' &&
       request.operation === 'CREATE' &&
       request.subresource === undefined,
-    validate(request, { configuration, warn }) {
+    validate(request, context) {
+      const { configuration } = context;
       // The resource says so: see `handles`.
       const vmi = request.object as VirtualMachineInstance;
       const at = FieldPath.of('spec');
@@ -40,7 +41,7 @@ export function virtualMachineInstanceValidation(isComponent: IsComponent): Admi
         ...instanceCauses(vmi.spec, at, configuration),
         ...metadataCauses(vmi, configuration, isComponent(request.user)),
       ];
-      if (causes.length === 0) for (const text of specWarnings(vmi, configuration)) warn(text);
+      if (causes.length === 0) for (const text of specWarnings(vmi, configuration)) context.warn(text);
       return causes;
     },
   };
