@@ -1,9 +1,7 @@
 #!/bin/sh
 # Everything that has to be there before Nativirt runs from this checkout. Each step does nothing if nothing is missing.
-# Run it, or source it with ROOT set and call the steps that are wanted.
+# Run it, or source it with ROOT set to the checkout and call the steps that are wanted.
 set -eu
-
-ROOT=${ROOT:-$(cd "$(dirname "$0")/../.." && pwd)}
 
 say() {
   echo "set-up: $*"
@@ -109,5 +107,8 @@ set_up() {
 }
 
 case ${0##*/} in
-  install.sh) set_up ;;
+  install.sh)
+    ROOT=$(cd "$(dirname "$0")/../.." && pwd)
+    set_up
+    ;;
 esac
