@@ -28,10 +28,24 @@ export function readTypedBody<T extends object>(context: RequestContext, expecte
     const { kind, apiVersion } = value;
     throw unrecognized(expected, `it is of kind ${quoted(kind)} and apiVersion ${quoted(apiVersion)}`);
   }
+  dropNulls(value);
+  // What the server answers with is not the client's to send.
+  delete value['status'];
   const causes = expected.validate(value);
   if (causes.length > 0) throw invalid(groupOf(expected.apiVersion), expected.kind, '', causes);
   // The schema has just said that it is.
   return value as T;
+}
+
+/** To Kubernetes' own clients, null is how an absent member is written. */
+function dropNulls(value: unknown): void {
+  if (Array.isArray(value)) value.forEach(dropNulls);
+  else if (isJsonObject(value)) {
+    for (const [name, member] of Object.entries(value)) {
+      if (member === null) Reflect.deleteProperty(value, name);
+      else dropNulls(member);
+    }
+  }
 }
 
 function isOfKind({ kind, apiVersion }: Record<string, unknown>, expected: BodyKind): boolean {
