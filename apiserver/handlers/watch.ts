@@ -185,6 +185,7 @@ export const watch: ResourceHandler = async (serving, request) => {
   const cancel = serving.timer(seconds * 1000, () => {
     deadline.abort();
   });
+  signal.addEventListener('abort', cancel, { once: true });
   return {
     kind: 'stream',
     contentType: jsonType,

@@ -4,6 +4,8 @@ import pino from 'pino';
 import { loadDefinitions } from '../../../openapi/definitions.js';
 import { createStoreSet } from '../../../storage/cache/store-set.js';
 import { createMemoryBackend } from '../../../storage/memory/backend.js';
+import { createManualClock } from '../../../storage/testing/manual-clock.js';
+import type { Backend } from '../../../storage/interface.js';
 import type { AdmissionPlugin } from '../../admission/interface.js';
 import { FieldManager } from '../../apply/field-manager.js';
 import { ApiError } from '../../errors/api-error.js';
@@ -32,22 +34,22 @@ export interface RequestOptions {
 
 export interface Fixture {
   readonly registry: Registry;
-  reply(
+  readonly reply: (
     method: string,
     path: string,
     options?: RequestOptions,
-  ): Promise<{ reply: Reply; warnings: string[] }>;
-  request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
+  ) => Promise<{ reply: Reply; warnings: string[] }>;
+  readonly request: (method: string, path: string, options?: RequestOptions) => Promise<Answer>;
   /** The first `count` events of a watch, which then ends. */
-  watch(
+  readonly watch: (
     path: string,
     count: number,
     during?: () => Promise<unknown>,
     headers?: RequestOptions['headers'],
-  ): Promise<unknown[]>;
-  /** Moves the clock; it stands still otherwise. */
-  advance(milliseconds: number): void;
-  close(): Promise<void>;
+  ) => Promise<unknown[]>;
+  /** Moves the clock of the registry; it stands still otherwise. */
+  readonly advance: (milliseconds: number) => void;
+  readonly close: () => Promise<void>;
 }
 
 export const admin: UserInfo = { name: 'admin', groups: ['system:masters'], extra: {} };
@@ -71,11 +73,13 @@ export async function startRegistry(
   options: {
     readonly resources?: readonly Resource[];
     readonly admission?: readonly AdmissionPlugin[];
+    /** What happened to the store before this server started. */
+    readonly past?: (backend: Backend) => Promise<void>;
   } = {},
 ): Promise<Fixture> {
   const definitions = loadDefinitions();
   const resources = options.resources ?? [...kubevirtResources, ...coreResources];
-  let now = testStart;
+  const clock = createManualClock(testStart);
   const backend = createMemoryBackend();
   const stores = createStoreSet({ backend, logger: pino({ level: 'silent' }) });
   const registry = createRegistry({
@@ -94,18 +98,11 @@ export async function startRegistry(
       }),
     admission: options.admission ?? [],
     configuration: () => ({}),
-    clock: {
-      now: () => now,
-      timer(milliseconds, callback) {
-        const timer = setTimeout(callback, milliseconds).unref();
-        return () => {
-          clearTimeout(timer);
-        };
-      },
-    },
+    clock,
     uuid: randomUUID,
     randomBytes,
   });
+  await options.past?.(backend);
   await stores.start();
 
   async function reply(
@@ -160,7 +157,7 @@ export async function startRegistry(
       return events;
     },
     advance(milliseconds) {
-      now += milliseconds;
+      clock.advance(milliseconds);
     },
     async close() {
       await stores.close();
