@@ -17,6 +17,12 @@ export interface StandaloneOptions {
   readonly nodes: number;
   /** QEMU to run; found on PATH if absent. */
   readonly qemu: string | undefined;
+  /** The launcher's program; the bundle beside this one if absent. Tests name their own. */
+  readonly launcherBundle?: string;
+  /** Where `oci:` image references may point. */
+  readonly imageLayoutDirectories: readonly string[];
+  /** Registry of image references that name none. */
+  readonly defaultRegistry: string | undefined;
   readonly logLevel: string;
 }
 
@@ -39,6 +45,8 @@ Runs the API server, the controllers and a node agent in the foreground, for thi
                             empty for the API server alone (default: *)
   --nodes N                 simulate N nodes on this machine (default: 1)
   --qemu PATH               the QEMU to run (default: qemu-system-x86_64 on PATH)
+  --image-layout-dir DIR    a directory that oci: image references may point into; may be given more than once
+  --default-registry HOST   registry of images that name none (default: such images are refused)
   --log-level LEVEL         trace, debug, info, warn, error (default: info)
   --help                    this text
 
@@ -67,6 +75,8 @@ export function parseStandaloneOptions(argv: readonly string[]): StandaloneOptio
       .filter((name) => name !== ''),
     nodes: integer('--nodes', values.nodes ?? '1', 1, 100),
     qemu: values.qemu,
+    imageLayoutDirectories: (values['image-layout-dir'] ?? []).map((directory) => path.resolve(directory)),
+    defaultRegistry: values['default-registry'],
     logLevel: level,
   };
 }
@@ -81,6 +91,8 @@ const flags = {
   controllers: { type: 'string' },
   nodes: { type: 'string' },
   qemu: { type: 'string' },
+  'image-layout-dir': { type: 'string', multiple: true },
+  'default-registry': { type: 'string' },
   'log-level': { type: 'string' },
   help: { type: 'boolean', short: 'h' },
 } as const;

@@ -1,0 +1,33 @@
+/** What the long-running commands share: logging, signals, and one clear line for an error at the start. */
+import { pino, type Logger } from 'pino';
+
+/** JSON lines on standard error; standard output is for what a command is asked to print. */
+export function createLogger(level: string): Logger {
+  return pino(
+    { level, base: undefined, timestamp: pino.stdTimeFunctions.isoTime },
+    pino.destination({ dest: 2, sync: true }),
+  );
+}
+
+/** Resolves with the name of the first SIGTERM or SIGINT. A second one ends the process at once. */
+export function untilSignalled(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    let asked = false;
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.on(signal, () => {
+        if (asked) process.exit(1);
+        asked = true;
+        resolve(signal);
+      });
+    }
+  });
+}
+
+/** The message of an error and of what caused it, in one line. */
+export function explain(error: unknown): string {
+  const messages: string[] = [];
+  for (let each = error; each instanceof Error; each = each.cause) {
+    if (!messages.includes(each.message)) messages.push(each.message);
+  }
+  return (messages.length === 0 ? String(error) : messages.join(': ')).replace(/\s*\n\s*/g, ' ');
+}

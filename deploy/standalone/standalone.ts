@@ -1,0 +1,160 @@
+/** Everything in one process: the API server, the controllers and the node agents, wired as they are in a cluster. */
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import type { Logger } from 'pino';
+import type { UserInfo } from '../../apiserver/request.js';
+import { createControllerManager } from '../../controllers/manager.js';
+import { controllerRules } from '../../controllers/rbac.js';
+import { createDiscovery } from '../../controllers/runtime/discovery.js';
+import { createHttpClient, type HttpClient } from '../../controllers/runtime/http-client.js';
+import { createNodeAgent } from '../../node-agent/agent.js';
+import { nodeAgentRules, podRuntimeRules } from '../../node-agent/rbac.js';
+import type { KeyPair } from '../../apiserver/pki/authority.js';
+import { openLevelBackend } from '../../storage/level/backend.js';
+import { startApi } from '../server/api.js';
+import { nativirtVersion } from '../version.js';
+import { bootstrap, type ComponentRole } from './bootstrap.js';
+import {
+  controllersUser,
+  createIdentities,
+  nodesGroup,
+  nodeUser,
+  writeAdminKubeconfig,
+  type Identities,
+} from './identities.js';
+import { launcherCommand } from './launcher-command.js';
+import { nodeNames } from './node-names.js';
+import type { StandaloneOptions } from './options.js';
+
+export interface Standalone {
+  /** `https://127.0.0.1:7443` */
+  readonly server: string;
+  readonly kubeconfig: string;
+  /** Rejects if a part fails for good; resolves after `stop`. */
+  readonly finished: Promise<void>;
+  stop(): Promise<void>;
+}
+
+const roles: readonly ComponentRole[] = [
+  {
+    name: 'system:nativirt-controllers',
+    rules: Object.values(controllerRules).flat(),
+    subject: { kind: 'User', name: controllersUser },
+  },
+  {
+    name: 'system:nativirt-node-agent',
+    rules: [...nodeAgentRules, ...podRuntimeRules],
+    subject: { kind: 'Group', name: nodesGroup },
+  },
+];
+
+const isComponent = (user: UserInfo): boolean =>
+  user.name === controllersUser || user.groups.includes(nodesGroup);
+
+/** Rejects with one clear error if the data directory, the port or a file can not be used; nothing is left running then. */
+export async function startStandalone(options: StandaloneOptions, logger: Logger): Promise<Standalone> {
+  const { dataDirectory, bindAddress } = options;
+  await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
+  const backend = await openLevelBackend({ directory: path.join(dataDirectory, 'store'), logger });
+  try {
+    const identities = await createIdentities(dataDirectory, bindAddress);
+    const api = await startApi({
+      backend,
+      logger: logger.child({ component: 'apiserver' }),
+      host: bindAddress,
+      port: options.securePort,
+      tls: { ...identities.serving, clientCa: identities.ca },
+      tokenAuthFile: options.tokenAuthFile,
+      auditPolicyFile: options.auditPolicyFile,
+      auditLogPath: options.auditLogPath,
+      isComponent,
+      nodeAgentCredentials: () => ({ ca: identities.ca, ...identities.apiserverClient }),
+      bootstrap: (registry) => bootstrap(registry, roles),
+    });
+    const server = `https://${reachableHost(bindAddress)}:${api.port}`;
+    const kubeconfig = await writeAdminKubeconfig(dataDirectory, identities, server);
+    const stopping = new AbortController();
+    const parts = await startParts(options, identities, server, logger, stopping.signal);
+    return {
+      server,
+      kubeconfig,
+      finished: parts.finished,
+      async stop() {
+        // The clients first, so that what they still have to say is heard.
+        stopping.abort();
+        await parts.finished.catch(() => undefined);
+        await api.stop();
+        await backend.close();
+      },
+    };
+  } catch (error) {
+    await backend.close();
+    throw error;
+  }
+}
+
+async function startParts(
+  options: StandaloneOptions,
+  identities: Identities,
+  server: string,
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<{ finished: Promise<void> }> {
+  if (options.controllers.length === 0) return { finished: aborted(signal) };
+  const clientOf = (pair: KeyPair, fieldManager: string): HttpClient => {
+    const credentials = { ca: identities.ca, cert: pair.cert, key: pair.key };
+    return createHttpClient({
+      server,
+      credentials: () => Promise.resolve(credentials),
+      userAgent: fieldManager,
+      fieldManager,
+    });
+  };
+  const client = clientOf(identities.controllers, 'nativirt-controllers');
+  const manager = createControllerManager({
+    client,
+    discovery: createDiscovery(client),
+    logger: logger.child({ component: 'controllers' }),
+    controllers: options.controllers.join(','),
+    launcher: { launcherImage: `nativirt-launcher:${nativirtVersion}` },
+    standalone: { volumeDirectory: path.join(options.dataDirectory, 'volumes') },
+  });
+  const agents = await Promise.all(
+    nodeNames(options.nodes).map(async (nodeName) => {
+      const { client: pair, server: streams } = identities.node(nodeName);
+      const agent = await createNodeAgent({
+        client: clientOf(pair, nodeUser(nodeName)),
+        nodeName,
+        dataDirectory: path.join(options.dataDirectory, 'nodes', nodeName),
+        launcher: launcherCommand(options),
+        images: {
+          layoutDirectories: options.imageLayoutDirectories,
+          defaultRegistry: options.defaultRegistry,
+        },
+        streams: { credentials: () => ({ ca: identities.ca, ...streams }), host: '127.0.0.1', port: 0 },
+        version: nativirtVersion,
+        registerNode: true,
+        logger: logger.child({ component: 'node-agent', node: nodeName }),
+      });
+      return agent;
+    }),
+  );
+  const finished = Promise.all([manager.run(signal), ...agents.map((agent) => agent.run(signal))]).then(
+    () => undefined,
+  );
+  await Promise.race([Promise.all(agents.map((agent) => agent.ready)), finished]);
+  return { finished };
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+/** Where clients on this machine reach a server that listens there. */
+function reachableHost(bindAddress: string): string {
+  if (bindAddress === '0.0.0.0' || bindAddress === '::') return '127.0.0.1';
+  return bindAddress.includes(':') ? `[${bindAddress}]` : bindAddress;
+}
