@@ -2,51 +2,83 @@
 import type { IntOrString, LabelSelector, ObjectMeta, Quantity, Time } from '../../meta.js';
 import type { Condition as meta_v1_Condition } from './meta_v1.js';
 
+/** A volume of Amazon Elastic Block Store. */
 export interface AWSElasticBlockStoreVolumeSource {
+  /** File system of the volume. Default ext4. */
   fsType?: string;
+  /** Partition to mount; 0 is the whole volume. */
   partition?: number;
+  /** Whether it is mounted read-only. Default false. */
   readOnly?: boolean;
+  /** Identifier of the volume. */
   volumeID: string;
 }
 
+/** Rules of attraction to nodes and pods, and of repulsion. */
 export interface Affinity {
+  /** Attraction to nodes. */
   nodeAffinity?: NodeAffinity;
+  /** Attraction to other pods. */
   podAffinity?: PodAffinity;
+  /** Repulsion from other pods. */
   podAntiAffinity?: PodAntiAffinity;
 }
 
+/** An AppArmor profile. */
 export interface AppArmorProfile {
+  /** Name of a profile that is loaded on the node, for Localhost. */
   localhostProfile?: string;
+  /** `RuntimeDefault`, `Localhost` or `Unconfined`. */
   type: "Localhost" | "RuntimeDefault" | "Unconfined";
 }
 
+/** A volume that is attached to a node. */
 export interface AttachedVolume {
+  /** Path of its device. */
   devicePath: string;
+  /** Name of the volume. */
   name: string;
 }
 
+/** A disk of Azure. */
 export interface AzureDiskVolumeSource {
+  /** How the host caches. */
   cachingMode?: "None" | "ReadOnly" | "ReadWrite";
+  /** Name of the disk. */
   diskName: string;
+  /** URI of the disk. */
   diskURI: string;
+  /** File system of the volume. Default ext4. */
   fsType?: string;
+  /** `Shared`, `Dedicated` or `Managed`. */
   kind?: "Dedicated" | "Managed" | "Shared";
+  /** Whether it is mounted read-only. Default false. */
   readOnly?: boolean;
 }
 
+/** A share of Azure Files. */
 export interface AzureFilePersistentVolumeSource {
+  /** Whether it is mounted read-only. Default false. */
   readOnly?: boolean;
+  /** Secret with the account. */
   secretName: string;
+  /** Namespace of the Secret. */
   secretNamespace?: string;
+  /** Name of the share. */
   shareName: string;
 }
 
+/** A share of Azure Files. */
 export interface AzureFileVolumeSource {
+  /** Whether it is mounted read-only. Default false. */
   readOnly?: boolean;
+  /** Secret with the account. */
   secretName: string;
+  /** Name of the share. */
   shareName: string;
 }
 
+/** Puts a pod on a node. */
 export interface Binding {
   /** Group and version of this object. */
   apiVersion: string;
@@ -54,84 +86,141 @@ export interface Binding {
   kind: string;
   /** Name, labels and other metadata. */
   metadata: ObjectMeta;
+  /** The node. */
   target: ObjectReference;
 }
 
+/** A volume of a CSI driver. */
 export interface CSIPersistentVolumeSource {
+  /** Secret for growing the volume, on the controller. */
   controllerExpandSecretRef?: SecretReference;
+  /** Secret for attaching the volume. */
   controllerPublishSecretRef?: SecretReference;
+  /** Name of the driver. */
   driver: string;
+  /** File system of the volume. Default ext4. */
   fsType?: string;
+  /** Secret for growing the volume, on the node. */
   nodeExpandSecretRef?: SecretReference;
+  /** Secret for mounting the volume into a pod. */
   nodePublishSecretRef?: SecretReference;
+  /** Secret for mounting the volume on a node. */
   nodeStageSecretRef?: SecretReference;
+  /** Whether it is mounted read-only. Default false. */
   readOnly?: boolean;
+  /** Attributes of the volume. */
   volumeAttributes?: Record<string, string>;
+  /** Identifier of the volume. */
   volumeHandle: string;
 }
 
+/** A volume of a CSI driver that lives as long as the pod. */
 export interface CSIVolumeSource {
+  /** Name of the driver. */
   driver: string;
+  /** File system of the volume. Default ext4. */
   fsType?: string;
+  /** Secret for mounting the volume. */
   nodePublishSecretRef?: LocalObjectReference;
+  /** Whether it is mounted read-only. Default false. */
   readOnly?: boolean;
+  /** Attributes of the volume. */
   volumeAttributes?: Record<string, string>;
 }
 
+/** Capabilities of Linux. */
 export interface Capabilities {
+  /** Capabilities to add. */
   add?: string[];
+  /** Capabilities to take away. */
   drop?: string[];
 }
 
+/** A Ceph file system. */
 export interface CephFSPersistentVolumeSource {
+  /** Addresses of monitors. */
   monitors: string[];
+  /** Directory to mount. Default: the root. */
   path?: string;
+  /** Whether it is mounted read-only. Default false. */
   readOnly?: boolean;
+  /** File with the key. */
   secretFile?: string;
+  /** Secret with the credentials. */
   secretRef?: SecretReference;
+  /** User. Default admin. */
   user?: string;
 }
 
+/** A Ceph file system. */
 export interface CephFSVolumeSource {
+  /** Addresses of monitors. */
   monitors: string[];
+  /** Directory to mount. Default: the root. */
   path?: string;
+  /** Whether it is mounted read-only. Default false. */
   readOnly?: boolean;
+  /** File with the key. */
   secretFile?: string;
+  /** Secret with the credentials. */
   secretRef?: LocalObjectReference;
+  /** User. Default admin. */
   user?: string;
 }
 
+/** A volume of OpenStack Cinder. */
 export interface CinderPersistentVolumeSource {
+  /** File system of the volume. Default ext4. */
   fsType?: string;
+  /** Whether it is mounted read-only. Default false. */
   readOnly?: boolean;
+  /** Secret with the credentials. */
   secretRef?: SecretReference;
+  /** Identifier of the volume. */
   volumeID: string;
 }
 
+/** A volume of OpenStack Cinder. */
 export interface CinderVolumeSource {
+  /** File system of the volume. Default ext4. */
   fsType?: string;
+  /** Whether it is mounted read-only. Default false. */
   readOnly?: boolean;
+  /** Secret with the credentials. */
   secretRef?: LocalObjectReference;
+  /** Identifier of the volume. */
   volumeID: string;
 }
 
+/** Session affinity by the address of the client. */
 export interface ClientIPConfig {
+  /** Seconds that a session lasts. Default 10800. */
   timeoutSeconds?: number;
 }
 
+/** Certificates of trust bundles, as a file. */
 export interface ClusterTrustBundleProjection {
+  /** Bundles of the signer, by their labels. */
   labelSelector?: LabelSelector;
+  /** Name of a bundle. */
   name?: string;
+  /** Whether it may be absent. Default false. */
   optional?: boolean;
+  /** Path of the file. */
   path: string;
+  /** Signer whose bundles are chosen. */
   signerName?: string;
 }
 
+/** Configuration, as keys and values. */
 export interface ConfigMap {
   /** Group and version of this object. */
   apiVersion: string;
+  /** Values that are not text, base64. */
   binaryData?: Record<string, string>;
+  /** Values that are text. */
   data?: Record<string, string>;
+  /** Whether the values cannot be changed. */
   immutable?: boolean;
   /** Kind of this object. */
   kind: string;
@@ -139,449 +228,765 @@ export interface ConfigMap {
   metadata: ObjectMeta;
 }
 
+/** A ConfigMap whose keys become environment variables. */
 export interface ConfigMapEnvSource {
+  /** Name of the ConfigMap. */
   name?: string;
+  /** Whether it may be absent. Default false. */
   optional?: boolean;
 }
 
+/** A key of a ConfigMap. */
 export interface ConfigMapKeySelector {
+  /** The key. */
   key: string;
+  /** Name of the ConfigMap. */
   name?: string;
+  /** Whether it may be absent. Default false. */
   optional?: boolean;
 }
 
+/** A ConfigMap with the configuration of a kubelet. */
 export interface ConfigMapNodeConfigSource {
+  /** Key that holds it. */
   kubeletConfigKey: string;
+  /** Name of the ConfigMap. */
   name: string;
+  /** Namespace of the ConfigMap. */
   namespace: string;
+  /** Version of the ConfigMap. */
   resourceVersion?: string;
+  /** UID of the ConfigMap. */
   uid?: string;
 }
 
+/** A ConfigMap, as files. */
 export interface ConfigMapProjection {
+  /** Keys that become files, and their paths. Default: all. */
   items?: KeyToPath[];
+  /** Name of the ConfigMap. */
   name?: string;
+  /** Whether it may be absent. Default false. */
   optional?: boolean;
 }
 
+/** A ConfigMap, as a volume. */
 export interface ConfigMapVolumeSource {
+  /** Permissions of the files, as a number; write octal as 0644. Default 0644. */
   defaultMode?: number;
+  /** Keys that become files, and their paths. Default: all. */
   items?: KeyToPath[];
+  /** Name of the ConfigMap. */
   name?: string;
+  /** Whether it may be absent. Default false. */
   optional?: boolean;
 }
 
+/** A container of a pod. */
 export interface Container {
+  /** Arguments. Default: those of the image. */
   args?: string[];
+  /** Program and first arguments. Default: those of the image. */
   command?: string[];
+  /** Environment variables. */
   env?: EnvVar[];
+  /** Where further environment variables come from. */
   envFrom?: EnvFromSource[];
+  /** Reference of the image. */
   image?: string;
+  /** When the image is pulled. Default: Always for the tag latest and for none, else IfNotPresent. */
   imagePullPolicy?: "Always" | "IfNotPresent" | "Never";
+  /** What is done after the start and before the end. */
   lifecycle?: Lifecycle;
+  /** Check that restarts the container when it fails. */
   livenessProbe?: Probe;
+  /** Name of the container, unique in the pod. */
   name: string;
+  /** Ports that the container serves. */
   ports?: ContainerPort[];
+  /** Check that decides whether the container gets traffic. */
   readinessProbe?: Probe;
+  /** Whether a change of resources restarts the container. */
   resizePolicy?: ContainerResizePolicy[];
+  /** Compute resources. */
   resources?: ResourceRequirements;
+  /** When the container is restarted. Default: as the pod has it. An init container with Always runs beside the others. */
   restartPolicy?: string;
+  /** Exceptions from restartPolicy, by exit code. */
   restartPolicyRules?: ContainerRestartRule[];
+  /** Security settings. */
   securityContext?: SecurityContext;
+  /** Check that must succeed before the other probes begin. */
   startupProbe?: Probe;
+  /** Whether standard input is kept open. Default false. */
   stdin?: boolean;
+  /** Whether standard input is closed after the first client. Default false. */
   stdinOnce?: boolean;
+  /** File with the message of the container's end. Default /dev/termination-log. */
   terminationMessagePath?: string;
+  /** Where that message comes from if the file is empty. Default File. */
   terminationMessagePolicy?: "FallbackToLogsOnError" | "File";
+  /** Whether the container has a terminal. Default false. */
   tty?: boolean;
+  /** Block devices in the container. */
   volumeDevices?: VolumeDevice[];
+  /** Volumes in the container. */
   volumeMounts?: VolumeMount[];
+  /** Working directory. Default: that of the image. */
   workingDir?: string;
 }
 
+/** A request of a claim that stands for an extended resource. */
 export interface ContainerExtendedResourceRequest {
+  /** Name of the container. */
   containerName: string;
+  /** Name of the request. */
   requestName: string;
+  /** Name of the extended resource. */
   resourceName: string;
 }
 
+/** An image on a node. */
 export interface ContainerImage {
+  /** References of the image. */
   names?: string[];
+  /** Its size in bytes. */
   sizeBytes?: number;
 }
 
+/** A port that a container serves. */
 export interface ContainerPort {
+  /** Number of the port in the pod. */
   containerPort: number;
+  /** Address of the node that it is bound to. */
   hostIP?: string;
+  /** Number of the port on the node. */
   hostPort?: number;
+  /** Name of the port. Services may refer to it. */
   name?: string;
+  /** Protocol. */
   protocol?: "SCTP" | "TCP" | "UDP";
 }
 
+/** What a change of a resource does to the container. */
 export interface ContainerResizePolicy {
+  /** `cpu` or `memory`. */
   resourceName: string;
+  /** `NotRequired` (default) or `RestartContainer`. */
   restartPolicy: string;
 }
 
+/** An exception from the restart policy. */
 export interface ContainerRestartRule {
+  /** `Restart` or `RestartAllContainers`. */
   action: string;
+  /** Exit codes that it is for. */
   exitCodes?: ContainerRestartRuleOnExitCodes;
 }
 
+/** Exit codes. */
 export interface ContainerRestartRuleOnExitCodes {
+  /** `In` or `NotIn`. */
   operator: string;
+  /** The codes. */
   values?: number[];
 }
 
+/** State of a container. Exactly one member is set. */
 export interface ContainerState {
+  /** It runs. */
   running?: ContainerStateRunning;
+  /** It has ended. */
   terminated?: ContainerStateTerminated;
+  /** It does not run yet. */
   waiting?: ContainerStateWaiting;
 }
 
+/** A container that runs. */
 export interface ContainerStateRunning {
+  /** When it started. */
   startedAt?: Time;
 }
 
+/** A container that has ended. */
 export interface ContainerStateTerminated {
+  /** Identifier of the container. */
   containerID?: string;
+  /** Exit code. */
   exitCode: number;
+  /** When it ended. */
   finishedAt?: Time;
+  /** How it ended, for people. */
   message?: string;
+  /** How it ended, in a word. */
   reason?: string;
+  /** Signal that ended it. */
   signal?: number;
+  /** When it started. */
   startedAt?: Time;
 }
 
+/** A container that does not run yet. */
 export interface ContainerStateWaiting {
+  /** Why, for people. */
   message?: string;
+  /** Why, in a word. */
   reason?: string;
 }
 
+/** How a container is. */
 export interface ContainerStatus {
+  /** Resources that the node has set aside. */
   allocatedResources?: Record<string, Quantity>;
+  /** Health of its devices. */
   allocatedResourcesStatus?: ResourceStatus[];
+  /** Identifier of the container. */
   containerID?: string;
+  /** Image that it runs. */
   image: string;
+  /** Identifier of the image. */
   imageID: string;
+  /** State before the last restart. */
   lastState?: ContainerState;
+  /** Name of the container. */
   name: string;
+  /** Whether it is ready. */
   ready: boolean;
+  /** Resources that it has. */
   resources?: ResourceRequirements;
+  /** How often it was restarted. */
   restartCount: number;
+  /** Whether it has started, as its startup probe says. */
   started?: boolean;
+  /** State now. */
   state?: ContainerState;
+  /** Signal that stops it. */
   stopSignal?: "SIGABRT" | "SIGALRM" | "SIGBUS" | "SIGCHLD" | "SIGCLD" | "SIGCONT" | "SIGFPE" | "SIGHUP" | "SIGILL" | "SIGINT" | "SIGIO" | "SIGIOT" | "SIGKILL" | "SIGPIPE" | "SIGPOLL" | "SIGPROF" | "SIGPWR" | "SIGQUIT" | "SIGRTMAX" | "SIGRTMAX-1" | "SIGRTMAX-10" | "SIGRTMAX-11" | "SIGRTMAX-12" | "SIGRTMAX-13" | "SIGRTMAX-14" | "SIGRTMAX-2" | "SIGRTMAX-3" | "SIGRTMAX-4" | "SIGRTMAX-5" | "SIGRTMAX-6" | "SIGRTMAX-7" | "SIGRTMAX-8" | "SIGRTMAX-9" | "SIGRTMIN" | "SIGRTMIN+1" | "SIGRTMIN+10" | "SIGRTMIN+11" | "SIGRTMIN+12" | "SIGRTMIN+13" | "SIGRTMIN+14" | "SIGRTMIN+15" | "SIGRTMIN+2" | "SIGRTMIN+3" | "SIGRTMIN+4" | "SIGRTMIN+5" | "SIGRTMIN+6" | "SIGRTMIN+7" | "SIGRTMIN+8" | "SIGRTMIN+9" | "SIGSEGV" | "SIGSTKFLT" | "SIGSTOP" | "SIGSYS" | "SIGTERM" | "SIGTRAP" | "SIGTSTP" | "SIGTTIN" | "SIGTTOU" | "SIGURG" | "SIGUSR1" | "SIGUSR2" | "SIGVTALRM" | "SIGWINCH" | "SIGXCPU" | "SIGXFSZ";
+  /** User that it runs as. */
   user?: ContainerUser;
+  /** Volumes in the container. */
   volumeMounts?: VolumeMountStatus[];
 }
 
+/** User that a container runs as. */
 export interface ContainerUser {
+  /** On Linux. */
   linux?: LinuxContainerUser;
 }
 
+/** A port of a daemon. */
 export interface DaemonEndpoint {
+  /** Its number. */
   Port: number;
 }
 
+/** Facts of the pod, as files. */
 export interface DownwardAPIProjection {
+  /** The facts. */
   items?: DownwardAPIVolumeFile[];
 }
 
+/** A fact of the pod, as a file. Set one of fieldRef and resourceFieldRef. */
 export interface DownwardAPIVolumeFile {
+  /** A field of the pod. */
   fieldRef?: ObjectFieldSelector;
+  /** Permissions of the file. Default: those of the volume. */
   mode?: number;
+  /** Path of the file. */
   path: string;
+  /** A resource of a container. */
   resourceFieldRef?: ResourceFieldSelector;
 }
 
+/** Facts of the pod, as a volume. */
 export interface DownwardAPIVolumeSource {
+  /** Permissions of the files, as a number; write octal as 0644. Default 0644. */
   defaultMode?: number;
+  /** The facts. */
   items?: DownwardAPIVolumeFile[];
 }
 
+/** An empty directory that lives as long as the pod. */
 export interface EmptyDirVolumeSource {
+  /** `Memory` for a file system in memory. Default: the disk of the node. */
   medium?: string;
+  /** Most that it may hold. */
   sizeLimit?: Quantity;
 }
 
+/** Where environment variables come from. Set one of configMapRef and secretRef. */
 export interface EnvFromSource {
+  /** A ConfigMap. */
   configMapRef?: ConfigMapEnvSource;
+  /** Start of the names of the variables. */
   prefix?: string;
+  /** A Secret. */
   secretRef?: SecretEnvSource;
 }
 
+/** An environment variable. Set one of value and valueFrom. */
 export interface EnvVar {
+  /** Name of the variable. */
   name: string;
+  /** Value. `$(NAME)` stands for another variable. */
   value?: string;
+  /** Where the value comes from. */
   valueFrom?: EnvVarSource;
 }
 
+/** Where a value comes from. Set exactly one member. */
 export interface EnvVarSource {
+  /** A key of a ConfigMap. */
   configMapKeyRef?: ConfigMapKeySelector;
+  /** A field of the pod. */
   fieldRef?: ObjectFieldSelector;
+  /** A key of a file. */
   fileKeyRef?: FileKeySelector;
+  /** A resource of a container. */
   resourceFieldRef?: ResourceFieldSelector;
+  /** A key of a Secret. */
   secretKeyRef?: SecretKeySelector;
 }
 
+/** A container that is added to a running pod, to look into it. */
 export interface EphemeralContainer {
+  /** Arguments. Default: those of the image. */
   args?: string[];
+  /** Program and first arguments. Default: those of the image. */
   command?: string[];
+  /** Environment variables. */
   env?: EnvVar[];
+  /** Where further environment variables come from. */
   envFrom?: EnvFromSource[];
+  /** Reference of the image. */
   image?: string;
+  /** When the image is pulled. */
   imagePullPolicy?: "Always" | "IfNotPresent" | "Never";
+  /** Not allowed here. */
   lifecycle?: Lifecycle;
+  /** Not allowed here. */
   livenessProbe?: Probe;
+  /** Name of the container, unique in the pod. */
   name: string;
+  /** Not allowed here. */
   ports?: ContainerPort[];
+  /** Not allowed here. */
   readinessProbe?: Probe;
+  /** Not allowed here. */
   resizePolicy?: ContainerResizePolicy[];
+  /** Not allowed here. */
   resources?: ResourceRequirements;
+  /** Not allowed here. */
   restartPolicy?: string;
+  /** Not allowed here. */
   restartPolicyRules?: ContainerRestartRule[];
+  /** Security settings. */
   securityContext?: SecurityContext;
+  /** Not allowed here. */
   startupProbe?: Probe;
+  /** Whether standard input is kept open. Default false. */
   stdin?: boolean;
+  /** Whether standard input is closed after the first client. Default false. */
   stdinOnce?: boolean;
+  /** Container whose processes it sees. */
   targetContainerName?: string;
+  /** File with the message of the container's end. */
   terminationMessagePath?: string;
+  /** Where that message comes from if the file is empty. */
   terminationMessagePolicy?: "FallbackToLogsOnError" | "File";
+  /** Whether the container has a terminal. Default false. */
   tty?: boolean;
+  /** Block devices in the container. */
   volumeDevices?: VolumeDevice[];
+  /** Volumes in the container. */
   volumeMounts?: VolumeMount[];
+  /** Working directory. Default: that of the image. */
   workingDir?: string;
 }
 
+/** A claim that is made for the pod and deleted with it. */
 export interface EphemeralVolumeSource {
+  /** The claim. */
   volumeClaimTemplate?: PersistentVolumeClaimTemplate;
 }
 
+/** Something that happened to an object. Kept for a short time. */
 export interface Event {
+  /** What was done. */
   action?: string;
   /** Group and version of this object. */
   apiVersion: string;
+  /** How often it happened. */
   count?: number;
+  /** When it first happened, with microseconds. */
   eventTime?: Time;
+  /** When it first happened. */
   firstTimestamp?: Time;
+  /** The object. */
   involvedObject: ObjectReference;
   /** Kind of this object. */
   kind: string;
+  /** When it last happened. */
   lastTimestamp?: Time;
+  /** What happened, for people. */
   message?: string;
   /** Name, labels and other metadata. */
   metadata: ObjectMeta;
+  /** Why it was done, in a word. */
   reason?: string;
+  /** Another object that took part. */
   related?: ObjectReference;
+  /** Controller that told of it. */
   reportingComponent?: string;
+  /** Instance of that controller. */
   reportingInstance?: string;
+  /** How often it happened, if more than once. */
   series?: EventSeries;
+  /** Who told of it. */
   source?: EventSource;
+  /** `Normal` or `Warning`. */
   type?: string;
 }
 
+/** Repetitions of an event. */
 export interface EventSeries {
+  /** How often it happened. */
   count?: number;
+  /** When it last happened. */
   lastObservedTime?: Time;
 }
 
+/** Who told of an event. */
 export interface EventSource {
+  /** Its name. */
   component?: string;
+  /** Node that it runs on. */
   host?: string;
 }
 
+/** A command in a container. */
 export interface ExecAction {
+  /** Program and arguments. No shell is used. */
   command?: string[];
 }
 
+/** A Fibre Channel volume. */
 export interface FCVolumeSource {
+  /** File system of the volume. Default ext4. */
   fsType?: string;
+  /** Number of the LUN. */
   lun?: number;
+  /** Whether it is mounted read-only. Default false. */
   readOnly?: boolean;
+  /** World wide names of the target. */
   targetWWNs?: string[];
+  /** World wide identifiers of the volume. */
   wwids?: string[];
 }
 
+/** A key of a file in a volume. */
 export interface FileKeySelector {
+  /** The key. */
   key: string;
+  /** Whether it may be absent. Default false. */
   optional?: boolean;
+  /** Path of the file. */
   path: string;
+  /** Name of the volume. */
   volumeName: string;
 }
 
+/** A volume of a FlexVolume driver. */
 export interface FlexPersistentVolumeSource {
+  /** Name of the driver. */
   driver: string;
+  /** File system of the volume. Default ext4. */
   fsType?: string;
+  /** Options of the driver. */
   options?: Record<string, string>;
+  /** Whether it is mounted read-only. Default false. */
   readOnly?: boolean;
+  /** Secret with the credentials. */
   secretRef?: SecretReference;
 }
 
+/** A volume of a FlexVolume driver. */
 export interface FlexVolumeSource {
+  /** Name of the driver. */
   driver: string;
+  /** File system of the volume. Default ext4. */
   fsType?: string;
+  /** Options of the driver. */
   options?: Record<string, string>;
+  /** Whether it is mounted read-only. Default false. */
   readOnly?: boolean;
+  /** Secret with the credentials. */
   secretRef?: LocalObjectReference;
 }
 
+/** A volume of Flocker. */
 export interface FlockerVolumeSource {
+  /** Name of the dataset. */
   datasetName?: string;
+  /** UUID of the dataset. */
   datasetUUID?: string;
 }
 
+/** A disk of Google Compute Engine. */
 export interface GCEPersistentDiskVolumeSource {
+  /** File system of the volume. Default ext4. */
   fsType?: string;
+  /** Partition to mount; 0 is the whole disk. */
   partition?: number;
+  /** Name of the disk. */
   pdName: string;
+  /** Whether it is mounted read-only. Default false. */
   readOnly?: boolean;
 }
 
+/** A check by the gRPC health protocol. */
 export interface GRPCAction {
+  /** Number of the port. */
   port: number;
+  /** Service to ask for. */
   service?: string;
 }
 
+/** Removed: a clone of a Git repository. */
 export interface GitRepoVolumeSource {
+  /** Directory of the clone. */
   directory?: string;
+  /** URL of the repository. */
   repository: string;
+  /** Commit. */
   revision?: string;
 }
 
+/** A volume of GlusterFS. */
 export interface GlusterfsPersistentVolumeSource {
+  /** Endpoints object with the servers. */
   endpoints: string;
+  /** Namespace of that object. */
   endpointsNamespace?: string;
+  /** Name of the volume. */
   path: string;
+  /** Whether it is mounted read-only. Default false. */
   readOnly?: boolean;
 }
 
+/** A volume of GlusterFS. */
 export interface GlusterfsVolumeSource {
+  /** Endpoints object with the servers. */
   endpoints: string;
+  /** Name of the volume. */
   path: string;
+  /** Whether it is mounted read-only. Default false. */
   readOnly?: boolean;
 }
 
+/** An HTTP request. */
 export interface HTTPGetAction {
+  /** Host to connect to. Default: the address of the pod. */
   host?: string;
+  /** Headers to send. */
   httpHeaders?: HTTPHeader[];
+  /** Path to ask for. */
   path?: string;
+  /** Number or name of the port. */
   port: IntOrString;
+  /** `HTTP` (default) or `HTTPS`; the certificate is not verified. */
   scheme?: "HTTP" | "HTTPS";
 }
 
+/** A header. */
 export interface HTTPHeader {
+  /** Name of the header. */
   name: string;
+  /** Its value. */
   value: string;
 }
 
+/** Names of an address, for the hosts file. */
 export interface HostAlias {
+  /** The names. */
   hostnames?: string[];
+  /** The address. */
   ip: string;
 }
 
+/** An address of a node. */
 export interface HostIP {
+  /** The address. */
   ip: string;
 }
 
+/** A directory or file of the node. */
 export interface HostPathVolumeSource {
+  /** Path on the node. */
   path: string;
+  /** What must be there. Default: no check. */
   type?: "" | "BlockDevice" | "CharDevice" | "Directory" | "DirectoryOrCreate" | "File" | "FileOrCreate" | "Socket";
 }
 
+/** An iSCSI volume. */
 export interface ISCSIPersistentVolumeSource {
+  /** Whether discovery is authenticated. */
   chapAuthDiscovery?: boolean;
+  /** Whether the session is authenticated. */
   chapAuthSession?: boolean;
+  /** File system of the volume. Default ext4. */
   fsType?: string;
+  /** Name of the initiator. Default: that of the node. */
   initiatorName?: string;
+  /** Qualified name of the target. */
   iqn: string;
+  /** Interface to use. */
   iscsiInterface?: string;
+  /** Number of the LUN. */
   lun: number;
+  /** Further portals. */
   portals?: string[];
+  /** Whether it is mounted read-only. Default false. */
   readOnly?: boolean;
+  /** Secret with the credentials. */
   secretRef?: SecretReference;
+  /** Address of the portal. */
   targetPortal: string;
 }
 
+/** An iSCSI volume. */
 export interface ISCSIVolumeSource {
+  /** Whether discovery is authenticated. */
   chapAuthDiscovery?: boolean;
+  /** Whether the session is authenticated. */
   chapAuthSession?: boolean;
+  /** File system of the volume. Default ext4. */
   fsType?: string;
+  /** Name of the initiator. Default: that of the node. */
   initiatorName?: string;
+  /** Qualified name of the target. */
   iqn: string;
+  /** Interface to use. */
   iscsiInterface?: string;
+  /** Number of the LUN. */
   lun: number;
+  /** Further portals. */
   portals?: string[];
+  /** Whether it is mounted read-only. Default false. */
   readOnly?: boolean;
+  /** Secret with the credentials. */
   secretRef?: LocalObjectReference;
+  /** Address of the portal. */
   targetPortal: string;
 }
 
+/** The content of an image, as a volume. */
 export interface ImageVolumeSource {
+  /** When the image is pulled. */
   pullPolicy?: "Always" | "IfNotPresent" | "Never";
+  /** Reference of the image. */
   reference?: string;
 }
 
+/** An image that is mounted. */
 export interface ImageVolumeStatus {
+  /** Digest of the image. */
   imageRef: string;
 }
 
+/** A key that becomes a file. */
 export interface KeyToPath {
+  /** The key. */
   key: string;
+  /** Permissions of the file. Default: those of the volume. */
   mode?: number;
+  /** Path of the file. */
   path: string;
 }
 
+/** What is done at the start and the end of a container. */
 export interface Lifecycle {
+  /** Done after the start. */
   postStart?: LifecycleHandler;
+  /** Done before the end. */
   preStop?: LifecycleHandler;
+  /** Signal that stops the container. Default: that of the image. */
   stopSignal?: "SIGABRT" | "SIGALRM" | "SIGBUS" | "SIGCHLD" | "SIGCLD" | "SIGCONT" | "SIGFPE" | "SIGHUP" | "SIGILL" | "SIGINT" | "SIGIO" | "SIGIOT" | "SIGKILL" | "SIGPIPE" | "SIGPOLL" | "SIGPROF" | "SIGPWR" | "SIGQUIT" | "SIGRTMAX" | "SIGRTMAX-1" | "SIGRTMAX-10" | "SIGRTMAX-11" | "SIGRTMAX-12" | "SIGRTMAX-13" | "SIGRTMAX-14" | "SIGRTMAX-2" | "SIGRTMAX-3" | "SIGRTMAX-4" | "SIGRTMAX-5" | "SIGRTMAX-6" | "SIGRTMAX-7" | "SIGRTMAX-8" | "SIGRTMAX-9" | "SIGRTMIN" | "SIGRTMIN+1" | "SIGRTMIN+10" | "SIGRTMIN+11" | "SIGRTMIN+12" | "SIGRTMIN+13" | "SIGRTMIN+14" | "SIGRTMIN+15" | "SIGRTMIN+2" | "SIGRTMIN+3" | "SIGRTMIN+4" | "SIGRTMIN+5" | "SIGRTMIN+6" | "SIGRTMIN+7" | "SIGRTMIN+8" | "SIGRTMIN+9" | "SIGSEGV" | "SIGSTKFLT" | "SIGSTOP" | "SIGSYS" | "SIGTERM" | "SIGTRAP" | "SIGTSTP" | "SIGTTIN" | "SIGTTOU" | "SIGURG" | "SIGUSR1" | "SIGUSR2" | "SIGVTALRM" | "SIGWINCH" | "SIGXCPU" | "SIGXFSZ";
 }
 
+/** Something to do. Set exactly one member. */
 export interface LifecycleHandler {
+  /** Run a command. */
   exec?: ExecAction;
+  /** Send an HTTP request. */
   httpGet?: HTTPGetAction;
+  /** Wait. */
   sleep?: SleepAction;
+  /** Deprecated and without effect. */
   tcpSocket?: TCPSocketAction;
 }
 
+/** User that a container runs as on Linux. */
 export interface LinuxContainerUser {
+  /** Group. */
   gid: number;
+  /** Further groups. */
   supplementalGroups?: number[];
+  /** User. */
   uid: number;
 }
 
+/** A way in through a load balancer. */
 export interface LoadBalancerIngress {
+  /** Host name. */
   hostname?: string;
+  /** Address. */
   ip?: string;
+  /** `VIP` or `Proxy`. */
   ipMode?: string;
+  /** Ports. */
   ports?: PortStatus[];
 }
 
+/** State of a load balancer. */
 export interface LoadBalancerStatus {
+  /** Ways in. */
   ingress?: LoadBalancerIngress[];
 }
 
+/** An object in the same namespace. */
 export interface LocalObjectReference {
+  /** Its name. */
   name?: string;
 }
 
+/** A directory or disk of a node. */
 export interface LocalVolumeSource {
+  /** File system of the volume. Default ext4. */
   fsType?: string;
+  /** Path on the node. */
   path: string;
 }
 
+/** A change of the attributes class of a volume. */
 export interface ModifyVolumeStatus {
+  /** How far it is. */
   status: "InProgress" | "Infeasible" | "Pending";
+  /** Class that it should have. */
   targetVolumeAttributesClassName?: string;
 }
 
+/** An NFS share. */
 export interface NFSVolumeSource {
+  /** Path on the server. */
   path: string;
+  /** Whether it is mounted read-only. Default false. */
   readOnly?: boolean;
+  /** Name or address of the server. */
   server: string;
 }
 
+/** A space of names. Objects in it are deleted with it. */
 export interface Namespace {
   /** Group and version of this object. */
   apiVersion: string;
@@ -589,27 +994,41 @@ export interface Namespace {
   kind: string;
   /** Name, labels and other metadata. */
   metadata: ObjectMeta;
+  /** Finalizers. */
   spec?: NamespaceSpec;
+  /** Whether it is being deleted. */
   status?: NamespaceStatus;
 }
 
+/** A condition of the namespace. */
 export interface NamespaceCondition {
+  /** When the status last changed. */
   lastTransitionTime?: Time;
+  /** Details, for people. */
   message?: string;
+  /** Why the status is what it is, in a word. */
   reason?: string;
+  /** True, False or Unknown. */
   status: string;
+  /** Name of the condition. */
   type: string;
 }
 
+/** Finalizers of a namespace. */
 export interface NamespaceSpec {
+  /** What must be done before it is gone. */
   finalizers?: string[];
 }
 
+/** Whether a namespace is being deleted. */
 export interface NamespaceStatus {
+  /** What holds its deletion up. */
   conditions?: NamespaceCondition[];
+  /** `Active` or `Terminating`. */
   phase?: "Active" | "Terminating";
 }
 
+/** A machine that pods run on. */
 export interface Node {
   /** Group and version of this object. */
   apiVersion: string;
@@ -617,141 +1036,233 @@ export interface Node {
   kind: string;
   /** Name, labels and other metadata. */
   metadata: ObjectMeta;
+  /** How the node should be. */
   spec?: NodeSpec;
+  /** How the node is. */
   status?: NodeStatus;
 }
 
+/** An address of a node. */
 export interface NodeAddress {
+  /** The address. */
   address: string;
+  /** `InternalIP`, `ExternalIP`, `Hostname`, `InternalDNS` or `ExternalDNS`. */
   type: string;
 }
 
+/** Attraction to nodes. */
 export interface NodeAffinity {
+  /** Nodes that are preferred, with weights. */
   preferredDuringSchedulingIgnoredDuringExecution?: PreferredSchedulingTerm[];
+  /** Nodes that are allowed. */
   requiredDuringSchedulingIgnoredDuringExecution?: NodeSelector;
 }
 
+/** Resources of a node that a claim has taken. */
 export interface NodeAllocatableResourceClaimStatus {
+  /** Containers that use it. */
   containers?: string[];
+  /** Name of the claim. */
   resourceClaimName: string;
+  /** The resources. */
   resources: Record<string, Quantity>;
 }
 
+/** A condition of the node. */
 export interface NodeCondition {
+  /** When the condition was last confirmed. */
   lastHeartbeatTime?: Time;
+  /** When the status last changed. */
   lastTransitionTime?: Time;
+  /** Details, for people. */
   message?: string;
+  /** Why the status is what it is, in a word. */
   reason?: string;
+  /** True, False or Unknown. */
   status: string;
+  /** Name of the condition. */
   type: string;
 }
 
+/** Where the configuration of a kubelet comes from. No longer used. */
 export interface NodeConfigSource {
+  /** A ConfigMap. */
   configMap?: ConfigMapNodeConfigSource;
 }
 
+/** Configuration of a kubelet. No longer used. */
 export interface NodeConfigStatus {
+  /** The one in use. */
   active?: NodeConfigSource;
+  /** The one to be used. */
   assigned?: NodeConfigSource;
+  /** What is wrong with it. */
   error?: string;
+  /** The one to fall back to. */
   lastKnownGood?: NodeConfigSource;
 }
 
+/** Ports of daemons on a node. */
 export interface NodeDaemonEndpoints {
+  /** That of the kubelet. */
   kubeletEndpoint?: DaemonEndpoint;
 }
 
+/** What a node can do. */
 export interface NodeFeatures {
+  /** Whether supplementalGroupsPolicy is supported. */
   supplementalGroupsPolicy?: boolean;
 }
 
+/** A runtime of a node. */
 export interface NodeRuntimeHandler {
+  /** What it can do. */
   features?: NodeRuntimeHandlerFeatures;
+  /** Its name; empty for the default. */
   name?: string;
 }
 
+/** What a runtime can do. */
 export interface NodeRuntimeHandlerFeatures {
+  /** Whether it can mount recursively read-only. */
   recursiveReadOnlyMounts?: boolean;
+  /** Whether it supports user namespaces. */
   userNamespaces?: boolean;
 }
 
+/** Chooses nodes: one term must match. */
 export interface NodeSelector {
+  /** The terms. */
   nodeSelectorTerms: NodeSelectorTerm[];
 }
 
+/** A requirement on a label or field of a node. */
 export interface NodeSelectorRequirement {
+  /** Key of the label. */
   key: string;
+  /** `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt` or `Lt`. */
   operator: "DoesNotExist" | "Exists" | "Gt" | "In" | "Lt" | "NotIn";
+  /** Values, as the operator needs them. */
   values?: string[];
 }
 
+/** Requirements on a node, all of which must hold. */
 export interface NodeSelectorTerm {
+  /** On its labels. */
   matchExpressions?: NodeSelectorRequirement[];
+  /** On its fields. */
   matchFields?: NodeSelectorRequirement[];
 }
 
+/** How a node should be. */
 export interface NodeSpec {
+  /** No longer used. */
   configSource?: NodeConfigSource;
+  /** Deprecated and never set. */
   externalID?: string;
+  /** Network of its pods. */
   podCIDR?: string;
+  /** Networks of its pods, one a family. */
   podCIDRs?: string[];
+  /** Identity of the node at its provider. */
   providerID?: string;
+  /** Taints, which keep pods away. */
   taints?: Taint[];
+  /** Whether no new pods are put on it. Default false. */
   unschedulable?: boolean;
 }
 
+/** How a node is. */
 export interface NodeStatus {
+  /** Addresses. */
   addresses?: NodeAddress[];
+  /** Resources that pods may use. */
   allocatable?: Record<string, Quantity>;
+  /** Resources that there are. */
   capacity?: Record<string, Quantity>;
+  /** Conditions, such as `Ready` and `MemoryPressure`. */
   conditions?: NodeCondition[];
+  /** No longer used. */
   config?: NodeConfigStatus;
+  /** Ports of daemons. */
   daemonEndpoints?: NodeDaemonEndpoints;
+  /** Features that it has. */
   declaredFeatures?: string[];
+  /** What the node can do. */
   features?: NodeFeatures;
+  /** Images that are there. */
   images?: ContainerImage[];
+  /** Facts of the machine. */
   nodeInfo?: NodeSystemInfo;
+  /** Deprecated and never set. */
   phase?: "Pending" | "Running" | "Terminated";
+  /** Runtimes. */
   runtimeHandlers?: NodeRuntimeHandler[];
+  /** Volumes that are attached. */
   volumesAttached?: AttachedVolume[];
+  /** Volumes that are mounted. */
   volumesInUse?: string[];
 }
 
+/** Swap of a node. */
 export interface NodeSwapStatus {
+  /** Size in bytes. */
   capacity?: number;
 }
 
+/** Facts of a machine. */
 export interface NodeSystemInfo {
+  /** Architecture. */
   architecture: string;
+  /** Identifier of this boot. */
   bootID: string;
+  /** Container runtime and its version. */
   containerRuntimeVersion: string;
+  /** Version of the kernel. */
   kernelVersion: string;
+  /** Deprecated and never set. */
   kubeProxyVersion: string;
+  /** Version of the kubelet. */
   kubeletVersion: string;
+  /** Identifier of the installation. */
   machineID: string;
+  /** Operating system. */
   operatingSystem: string;
+  /** Name of the distribution. */
   osImage: string;
+  /** Swap. */
   swap?: NodeSwapStatus;
+  /** UUID of the machine. */
   systemUUID: string;
 }
 
+/** A field of an object. */
 export interface ObjectFieldSelector {
+  /** Version in which the path is meant. Default v1. */
   apiVersion?: string;
+  /** Path of the field. */
   fieldPath: string;
 }
 
+/** An object. */
 export interface ObjectReference {
-  /** Group and version of this object. */
+  /** Group and version of the object. */
   apiVersion?: string;
+  /** Part of the object. */
   fieldPath?: string;
-  /** Kind of this object. */
+  /** Kind of the object. */
   kind?: string;
+  /** Name of the object. */
   name?: string;
+  /** Namespace of the object. */
   namespace?: string;
+  /** Version of the object. */
   resourceVersion?: string;
+  /** UID of the object. */
   uid?: string;
 }
 
+/** A piece of storage. */
 export interface PersistentVolume {
   /** Group and version of this object. */
   apiVersion: string;
@@ -759,10 +1270,13 @@ export interface PersistentVolume {
   kind: string;
   /** Name, labels and other metadata. */
   metadata: ObjectMeta;
+  /** Where it lies, and who may use it. */
   spec?: PersistentVolumeSpec;
+  /** Whether it is in use. */
   status?: PersistentVolumeStatus;
 }
 
+/** A claim to storage. */
 export interface PersistentVolumeClaim {
   /** Group and version of this object. */
   apiVersion: string;
@@ -770,99 +1284,173 @@ export interface PersistentVolumeClaim {
   kind: string;
   /** Name, labels and other metadata. */
   metadata: ObjectMeta;
+  /** What is claimed. */
   spec?: PersistentVolumeClaimSpec;
+  /** What there is. */
   status?: PersistentVolumeClaimStatus;
 }
 
+/** A condition of the claim. */
 export interface PersistentVolumeClaimCondition {
+  /** When the condition was last checked. */
   lastProbeTime?: Time;
+  /** When the status last changed. */
   lastTransitionTime?: Time;
+  /** Details, for people. */
   message?: string;
+  /** Why the status is what it is, in a word. */
   reason?: string;
+  /** True, False or Unknown. */
   status: string;
+  /** Name of the condition. */
   type: string;
 }
 
+/** What storage is claimed. */
 export interface PersistentVolumeClaimSpec {
+  /** How it may be mounted. */
   accessModes?: Array<"ReadOnlyMany" | "ReadWriteMany" | "ReadWriteOnce" | "ReadWriteOncePod">;
+  /** Object that it is made from: a claim or a snapshot. */
   dataSource?: TypedLocalObjectReference;
+  /** Object that it is made from; may be of any kind. */
   dataSourceRef?: TypedObjectReference;
+  /** Size. */
   resources?: VolumeResourceRequirements;
+  /** Labels that the volume must have. */
   selector?: LabelSelector;
+  /** Storage class. Default: that of the cluster. Empty: none. */
   storageClassName?: string;
+  /** Attributes class. */
   volumeAttributesClassName?: string;
+  /** `Filesystem` (default) or `Block`. */
   volumeMode?: "Block" | "Filesystem";
+  /** Volume to bind to. */
   volumeName?: string;
 }
 
+/** What storage there is. */
 export interface PersistentVolumeClaimStatus {
+  /** How it may be mounted. */
   accessModes?: Array<"ReadOnlyMany" | "ReadWriteMany" | "ReadWriteOnce" | "ReadWriteOncePod">;
+  /** How far a change of its size is. */
   allocatedResourceStatuses?: Record<string, "ControllerResizeInProgress" | "ControllerResizeInfeasible" | "NodeResizeInProgress" | "NodeResizeInfeasible" | "NodeResizePending">;
+  /** Size that it will have. */
   allocatedResources?: Record<string, Quantity>;
+  /** Size that it has. */
   capacity?: Record<string, Quantity>;
+  /** Conditions, such as `Resizing`. */
   conditions?: PersistentVolumeClaimCondition[];
+  /** Attributes class that it has. */
   currentVolumeAttributesClassName?: string;
+  /** A change of its attributes class. */
   modifyVolumeStatus?: ModifyVolumeStatus;
+  /** `Pending`, `Bound` or `Lost`. */
   phase?: "Bound" | "Lost" | "Pending";
 }
 
+/** A claim to make. */
 export interface PersistentVolumeClaimTemplate {
   /** Name, labels and other metadata. */
   metadata?: ObjectMeta;
+  /** The claim. */
   spec: PersistentVolumeClaimSpec;
 }
 
+/** A claim in the same namespace. */
 export interface PersistentVolumeClaimVolumeSource {
+  /** Name of the claim. */
   claimName: string;
+  /** Whether it is mounted read-only. Default false. */
   readOnly?: boolean;
 }
 
+/** Where storage lies, and who may use it. Exactly one source is set. */
 export interface PersistentVolumeSpec {
+  /** How it may be mounted. */
   accessModes?: Array<"ReadOnlyMany" | "ReadWriteMany" | "ReadWriteOnce" | "ReadWriteOncePod">;
+  /** A volume of Amazon Elastic Block Store. */
   awsElasticBlockStore?: AWSElasticBlockStoreVolumeSource;
+  /** A disk of Azure. */
   azureDisk?: AzureDiskVolumeSource;
+  /** A share of Azure Files. */
   azureFile?: AzureFilePersistentVolumeSource;
+  /** Size. */
   capacity?: Record<string, Quantity>;
+  /** A Ceph file system. */
   cephfs?: CephFSPersistentVolumeSource;
+  /** A volume of OpenStack Cinder. */
   cinder?: CinderPersistentVolumeSource;
+  /** Claim that it is bound to. */
   claimRef?: ObjectReference;
+  /** A volume of a CSI driver. */
   csi?: CSIPersistentVolumeSource;
+  /** A Fibre Channel volume. */
   fc?: FCVolumeSource;
+  /** A volume of a FlexVolume driver. */
   flexVolume?: FlexPersistentVolumeSource;
+  /** A volume of Flocker. */
   flocker?: FlockerVolumeSource;
+  /** A disk of Google Compute Engine. */
   gcePersistentDisk?: GCEPersistentDiskVolumeSource;
+  /** A volume of GlusterFS. */
   glusterfs?: GlusterfsPersistentVolumeSource;
+  /** A directory of the node. */
   hostPath?: HostPathVolumeSource;
+  /** An iSCSI volume. */
   iscsi?: ISCSIPersistentVolumeSource;
+  /** A directory or disk of a node. */
   local?: LocalVolumeSource;
+  /** Options with which it is mounted. */
   mountOptions?: string[];
+  /** An NFS share. */
   nfs?: NFSVolumeSource;
+  /** Nodes that can reach it. */
   nodeAffinity?: VolumeNodeAffinity;
+  /** What happens to it when its claim is gone. Default Retain. */
   persistentVolumeReclaimPolicy?: "Delete" | "Recycle" | "Retain";
+  /** A disk of Photon. */
   photonPersistentDisk?: PhotonPersistentDiskVolumeSource;
+  /** A volume of Portworx. */
   portworxVolume?: PortworxVolumeSource;
+  /** A volume of Quobyte. */
   quobyte?: QuobyteVolumeSource;
+  /** A Ceph block device. */
   rbd?: RBDPersistentVolumeSource;
+  /** A volume of ScaleIO. */
   scaleIO?: ScaleIOPersistentVolumeSource;
+  /** Storage class. */
   storageClassName?: string;
+  /** A volume of StorageOS. */
   storageos?: StorageOSPersistentVolumeSource;
+  /** Attributes class. */
   volumeAttributesClassName?: string;
+  /** `Filesystem` (default) or `Block`. */
   volumeMode?: "Block" | "Filesystem";
+  /** A disk of VMware vSphere. */
   vsphereVolume?: VsphereVirtualDiskVolumeSource;
 }
 
+/** Whether storage is in use. */
 export interface PersistentVolumeStatus {
+  /** When the phase last changed. */
   lastPhaseTransitionTime?: Time;
+  /** Why it is in this phase, for people. */
   message?: string;
+  /** `Pending`, `Available`, `Bound`, `Released` or `Failed`. */
   phase?: "Available" | "Bound" | "Failed" | "Pending" | "Released";
+  /** Why it is in this phase, in a word. */
   reason?: string;
 }
 
+/** A disk of Photon. */
 export interface PhotonPersistentDiskVolumeSource {
+  /** File system of the volume. Default ext4. */
   fsType?: string;
+  /** Identifier of the disk. */
   pdID: string;
 }
 
+/** Containers that run together on a node. */
 export interface Pod {
   /** Group and version of this object. */
   apiVersion: string;
@@ -870,264 +1458,463 @@ export interface Pod {
   kind: string;
   /** Name, labels and other metadata. */
   metadata: ObjectMeta;
+  /** How the pod should be. */
   spec?: PodSpec;
+  /** How the pod is. */
   status?: PodStatus;
 }
 
+/** Attraction to other pods. */
 export interface PodAffinity {
+  /** Pods whose neighbourhood is preferred, with weights. */
   preferredDuringSchedulingIgnoredDuringExecution?: WeightedPodAffinityTerm[];
+  /** Pods whose neighbourhood is required. */
   requiredDuringSchedulingIgnoredDuringExecution?: PodAffinityTerm[];
 }
 
+/** Pods, and how near is near. */
 export interface PodAffinityTerm {
+  /** Labels of the pods. */
   labelSelector?: LabelSelector;
+  /** Labels whose values must be as the pod's own. */
   matchLabelKeys?: string[];
+  /** Labels whose values must not be as the pod's own. */
   mismatchLabelKeys?: string[];
+  /** Labels of the namespaces of the pods. */
   namespaceSelector?: LabelSelector;
+  /** Namespaces of the pods. Default: the pod's own. */
   namespaces?: string[];
+  /** Label of nodes; nodes with the same value are near. */
   topologyKey: string;
 }
 
+/** Repulsion from other pods. */
 export interface PodAntiAffinity {
+  /** Pods whose neighbourhood is avoided, with weights. */
   preferredDuringSchedulingIgnoredDuringExecution?: WeightedPodAffinityTerm[];
+  /** Pods whose neighbourhood is forbidden. */
   requiredDuringSchedulingIgnoredDuringExecution?: PodAffinityTerm[];
 }
 
+/** A key and a certificate that is made for the pod, as files. */
 export interface PodCertificateProjection {
+  /** Path of the certificate. */
   certificateChainPath?: string;
+  /** Path of a file with key and certificate. */
   credentialBundlePath?: string;
+  /** Path of the key. */
   keyPath?: string;
+  /** Type of the key, such as `ED25519`. */
   keyType: string;
+  /** Longest that the certificate may be valid. */
   maxExpirationSeconds?: number;
+  /** Who signs it. */
   signerName: string;
+  /** Notes for the signer. */
   userAnnotations?: Record<string, string>;
 }
 
+/** A condition of the pod. */
 export interface PodCondition {
+  /** When the condition was last checked. */
   lastProbeTime?: Time;
+  /** When the status last changed. */
   lastTransitionTime?: Time;
+  /** Details, for people. */
   message?: string;
+  /** Generation of the object that the condition is about. */
   observedGeneration?: number;
+  /** Why the status is what it is, in a word. */
   reason?: string;
+  /** True, False or Unknown. */
   status: string;
+  /** Name of the condition. */
   type: string;
 }
 
+/** DNS settings. */
 export interface PodDNSConfig {
+  /** Addresses of name servers. At most three with dnsPolicy None. */
   nameservers?: string[];
+  /** Options of the resolver. */
   options?: PodDNSConfigOption[];
+  /** Domains that are searched. */
   searches?: string[];
 }
 
+/** An option of the resolver. */
 export interface PodDNSConfigOption {
+  /** Its name. */
   name?: string;
+  /** Its value. */
   value?: string;
 }
 
+/** A claim that stands for extended resources. */
 export interface PodExtendedResourceClaimStatus {
+  /** Which request stands for which resource. */
   requestMappings: ContainerExtendedResourceRequest[];
+  /** Name of the claim. */
   resourceClaimName: string;
 }
 
+/** An address of a pod. */
 export interface PodIP {
+  /** The address. */
   ip: string;
 }
 
+/** Operating system of a pod. */
 export interface PodOS {
+  /** `linux` or `windows`. */
   name: string;
 }
 
+/** A condition that must be true for the pod to be ready. */
 export interface PodReadinessGate {
+  /** Type of the condition. */
   conditionType: string;
 }
 
+/** A resource claim that a pod uses. Set exactly one source. */
 export interface PodResourceClaim {
+  /** Name by which containers refer to it. */
   name: string;
+  /** Name of a claim. */
   resourceClaimName?: string;
+  /** Name of a template that a claim is made from. */
   resourceClaimTemplateName?: string;
 }
 
+/** A resource claim that was made for a pod. */
 export interface PodResourceClaimStatus {
+  /** Name by which containers refer to it. */
   name: string;
+  /** Name of the claim. */
   resourceClaimName?: string;
 }
 
+/** Something that holds up the scheduling of a pod. */
 export interface PodSchedulingGate {
+  /** Its name. */
   name: string;
 }
 
+/** A group of pods that are scheduled together. */
 export interface PodSchedulingGroup {
+  /** Name of the group. */
   podGroupName?: string;
 }
 
+/** Security settings of a pod. */
 export interface PodSecurityContext {
+  /** AppArmor profile. */
   appArmorProfile?: AppArmorProfile;
+  /** Group of files in volumes. */
   fsGroup?: number;
+  /** When files are given to that group. Default Always. */
   fsGroupChangePolicy?: "Always" | "OnRootMismatch";
+  /** Group that containers run as. */
   runAsGroup?: number;
+  /** Whether containers must not run as root. */
   runAsNonRoot?: boolean;
+  /** User that containers run as. */
   runAsUser?: number;
+  /** How volumes get their SELinux label: `MountOption` or `Recursive`. */
   seLinuxChangePolicy?: string;
+  /** SELinux context. */
   seLinuxOptions?: SELinuxOptions;
+  /** Seccomp profile. */
   seccompProfile?: SeccompProfile;
+  /** Further groups of containers. */
   supplementalGroups?: number[];
+  /** Whether groups of the image are added. Default Merge. */
   supplementalGroupsPolicy?: "Merge" | "Strict";
+  /** Kernel settings of the pod. */
   sysctls?: Sysctl[];
+  /** Settings on Windows. */
   windowsOptions?: WindowsSecurityContextOptions;
 }
 
+/** How a pod should be. */
 export interface PodSpec {
+  /** Seconds that the pod may run. */
   activeDeadlineSeconds?: number;
+  /** Rules of attraction and repulsion. */
   affinity?: Affinity;
+  /** Whether the token of the service account is mounted. Default true. */
   automountServiceAccountToken?: boolean;
+  /** Containers. At least one. */
   containers: Container[];
+  /** DNS settings, added to those of dnsPolicy. */
   dnsConfig?: PodDNSConfig;
+  /** Where DNS settings come from. Default ClusterFirst. */
   dnsPolicy?: "ClusterFirst" | "ClusterFirstWithHostNet" | "Default" | "None";
+  /** Whether services become environment variables. Default true. */
   enableServiceLinks?: boolean;
+  /** Containers that were added to look into the pod. */
   ephemeralContainers?: EphemeralContainer[];
+  /** Lines of the hosts file. */
   hostAliases?: HostAlias[];
+  /** Whether the node's IPC namespace is used. Default false. */
   hostIPC?: boolean;
+  /** Whether the node's network is used. Default false. */
   hostNetwork?: boolean;
+  /** Whether the node's processes are visible. Default false. */
   hostPID?: boolean;
+  /** Whether the node's user namespace is used. Default true. */
   hostUsers?: boolean;
+  /** Host name. Default: the name of the pod. */
   hostname?: string;
+  /** Host name, whatever else is set. */
   hostnameOverride?: string;
+  /** Secrets by which images are pulled. */
   imagePullSecrets?: LocalObjectReference[];
+  /** Containers that run one after the other before the others. */
   initContainers?: Container[];
+  /** Node that the pod is on. Set by the scheduler. */
   nodeName?: string;
+  /** Labels that the node must have. */
   nodeSelector?: Record<string, string>;
+  /** Operating system. */
   os?: PodOS;
+  /** Resources of the runtime class beside those of the containers. */
   overhead?: Record<string, Quantity>;
+  /** Whether the pod may displace others. Default PreemptLowerPriority. */
   preemptionPolicy?: "Never" | "PreemptLowerPriority";
+  /** Priority. Set from priorityClassName. */
   priority?: number;
+  /** Priority class. */
   priorityClassName?: string;
+  /** Conditions that must be true for the pod to be ready. */
   readinessGates?: PodReadinessGate[];
+  /** Resource claims that containers refer to. */
   resourceClaims?: PodResourceClaim[];
+  /** Compute resources of the pod as a whole. */
   resources?: ResourceRequirements;
+  /** When containers are restarted. Default Always. */
   restartPolicy?: "Always" | "Never" | "OnFailure";
+  /** Runtime class. */
   runtimeClassName?: string;
+  /** Scheduler. Default default-scheduler. */
   schedulerName?: string;
+  /** What holds up its scheduling. */
   schedulingGates?: PodSchedulingGate[];
+  /** Pods that it is scheduled with. */
   schedulingGroup?: PodSchedulingGroup;
+  /** Security settings. */
   securityContext?: PodSecurityContext;
+  /** Deprecated: use serviceAccountName. */
   serviceAccount?: string;
+  /** Service account. Default: default. */
   serviceAccountName?: string;
+  /** Whether the host name is the full name. Default false. */
   setHostnameAsFQDN?: boolean;
+  /** Whether containers see each other's processes. Default false. */
   shareProcessNamespace?: boolean;
+  /** Subdomain of the full name. */
   subdomain?: string;
+  /** Seconds that containers may take to end. Default 30. */
   terminationGracePeriodSeconds?: number;
+  /** Taints of nodes that do not keep the pod away. */
   tolerations?: Toleration[];
+  /** How pods spread over zones and nodes. */
   topologySpreadConstraints?: TopologySpreadConstraint[];
+  /** Volumes that containers mount. */
   volumes?: Volume[];
 }
 
+/** How a pod is. */
 export interface PodStatus {
+  /** Resources that the node has set aside. */
   allocatedResources?: Record<string, Quantity>;
+  /** Conditions, such as `PodScheduled` and `Ready`. */
   conditions?: PodCondition[];
+  /** State of containers. */
   containerStatuses?: ContainerStatus[];
+  /** State of ephemeral containers. */
   ephemeralContainerStatuses?: ContainerStatus[];
+  /** Claim that stands for extended resources. */
   extendedResourceClaimStatus?: PodExtendedResourceClaimStatus;
+  /** Address of the node. */
   hostIP?: string;
+  /** Addresses of the node. */
   hostIPs?: HostIP[];
+  /** State of init containers. */
   initContainerStatuses?: ContainerStatus[];
+  /** Why the pod is in this phase, for people. */
   message?: string;
+  /** Resources of the node that claims have taken. */
   nodeAllocatableResourceClaimStatuses?: NodeAllocatableResourceClaimStatus[];
+  /** Node that is being cleared for the pod. */
   nominatedNodeName?: string;
+  /** Generation of the pod that the status is about. */
   observedGeneration?: number;
+  /** `Pending`, `Running`, `Succeeded`, `Failed` or `Unknown`. */
   phase?: "Failed" | "Pending" | "Running" | "Succeeded" | "Unknown";
+  /** Address of the pod. */
   podIP?: string;
+  /** Addresses of the pod. */
   podIPs?: PodIP[];
+  /** Quality of service class. */
   qosClass?: "BestEffort" | "Burstable" | "Guaranteed";
+  /** Why the pod is in this phase, in a word. */
   reason?: string;
+  /** Deprecated: see conditions. How far a change of resources is. */
   resize?: string;
+  /** Resource claims that were made for the pod. */
   resourceClaimStatuses?: PodResourceClaimStatus[];
+  /** Compute resources that the pod as a whole has. */
   resources?: ResourceRequirements;
+  /** When the node took the pod up. */
   startTime?: Time;
 }
 
+/** A port of a load balancer. */
 export interface PortStatus {
+  /** What is wrong with it. */
   error?: string;
+  /** Number of the port. */
   port: number;
+  /** Protocol. */
   protocol: "SCTP" | "TCP" | "UDP";
 }
 
+/** A volume of Portworx. */
 export interface PortworxVolumeSource {
+  /** File system of the volume. Default ext4. */
   fsType?: string;
+  /** Whether it is mounted read-only. Default false. */
   readOnly?: boolean;
+  /** Identifier of the volume. */
   volumeID: string;
 }
 
+/** Nodes that are preferred. */
 export interface PreferredSchedulingTerm {
+  /** The nodes. */
   preference: NodeSelectorTerm;
+  /** How much, from 1 to 100. */
   weight: number;
 }
 
+/** A periodic check of a container. Set exactly one of exec, grpc, httpGet and tcpSocket. */
 export interface Probe {
+  /** Runs a command; exit code 0 is success. */
   exec?: ExecAction;
+  /** Failures in a row that make the probe fail. Default 3. */
   failureThreshold?: number;
+  /** Asks by the gRPC health protocol. */
   grpc?: GRPCAction;
+  /** Sends an HTTP request; a status from 200 to 399 is success. */
   httpGet?: HTTPGetAction;
+  /** Seconds to wait before the first check. */
   initialDelaySeconds?: number;
+  /** Seconds between checks. Default 10. */
   periodSeconds?: number;
+  /** Successes in a row that make the probe succeed. Default 1. */
   successThreshold?: number;
+  /** Opens a TCP connection. */
   tcpSocket?: TCPSocketAction;
+  /** Seconds that the container may take to end when the probe fails. Default: that of the pod. */
   terminationGracePeriodSeconds?: number;
+  /** Seconds after which a check counts as failed. Default 1. */
   timeoutSeconds?: number;
 }
 
+/** Several sources in one volume. */
 export interface ProjectedVolumeSource {
+  /** Permissions of the files, as a number; write octal as 0644. Default 0644. */
   defaultMode?: number;
+  /** The sources. */
   sources?: VolumeProjection[];
 }
 
+/** A volume of Quobyte. */
 export interface QuobyteVolumeSource {
+  /** Group of the files. */
   group?: string;
+  /** Whether it is mounted read-only. Default false. */
   readOnly?: boolean;
+  /** Addresses of registries. */
   registry: string;
+  /** Tenant. */
   tenant?: string;
+  /** User of the files. */
   user?: string;
+  /** Name of the volume. */
   volume: string;
 }
 
+/** A Ceph block device. */
 export interface RBDPersistentVolumeSource {
+  /** File system of the volume. Default ext4. */
   fsType?: string;
+  /** Name of the image. */
   image: string;
+  /** Path of the keyring. */
   keyring?: string;
+  /** Addresses of monitors. */
   monitors: string[];
+  /** Pool of the image. */
   pool?: string;
+  /** Whether it is mounted read-only. Default false. */
   readOnly?: boolean;
+  /** Secret with the credentials. */
   secretRef?: SecretReference;
+  /** User. */
   user?: string;
 }
 
+/** A Ceph block device. */
 export interface RBDVolumeSource {
+  /** File system of the volume. Default ext4. */
   fsType?: string;
+  /** Name of the image. */
   image: string;
+  /** Path of the keyring. */
   keyring?: string;
+  /** Addresses of monitors. */
   monitors: string[];
+  /** Pool of the image. */
   pool?: string;
+  /** Whether it is mounted read-only. Default false. */
   readOnly?: boolean;
+  /** Secret with the credentials. */
   secretRef?: LocalObjectReference;
+  /** User. */
   user?: string;
 }
 
+/** A resource claim of the pod that a container uses. */
 export interface ResourceClaim {
+  /** Name of the claim in the pod. */
   name: string;
+  /** Name of a request in the claim. Default: all. */
   request?: string;
 }
 
+/** A resource of a container. */
 export interface ResourceFieldSelector {
+  /** Name of the container. */
   containerName?: string;
+  /** Unit of the value. Default 1. */
   divisor?: Quantity;
+  /** Resource, such as `limits.cpu`. */
   resource: string;
 }
 
+/** Health of a device. */
 export interface ResourceHealth {
+  /** `Healthy`, `Unhealthy` or `Unknown`. */
   health?: string;
+  /** Details, for people. */
   message?: string;
+  /** Identifier of the device. */
   resourceID: string;
 }
 
+/** Limits of what a namespace may hold. */
 export interface ResourceQuota {
   /** Group and version of this object. */
   apiVersion: string;
@@ -1135,137 +1922,227 @@ export interface ResourceQuota {
   kind: string;
   /** Name, labels and other metadata. */
   metadata: ObjectMeta;
+  /** The limits. */
   spec?: ResourceQuotaSpec;
+  /** What is used. */
   status?: ResourceQuotaStatus;
 }
 
+/** Limits of what a namespace may hold. */
 export interface ResourceQuotaSpec {
+  /** Most of each resource. */
   hard?: Record<string, Quantity>;
+  /** Which objects are counted, by selectors. */
   scopeSelector?: ScopeSelector;
+  /** Which objects are counted. */
   scopes?: Array<"BestEffort" | "CrossNamespacePodAffinity" | "NotBestEffort" | "NotTerminating" | "PriorityClass" | "Terminating" | "VolumeAttributesClass">;
 }
 
+/** What is used of a quota. */
 export interface ResourceQuotaStatus {
+  /** Most of each resource. */
   hard?: Record<string, Quantity>;
+  /** Amount of each resource that is used. */
   used?: Record<string, Quantity>;
 }
 
+/** Compute resources. */
 export interface ResourceRequirements {
+  /** Resource claims that the container uses. */
   claims?: ResourceClaim[];
+  /** Most that may be used, by the name of the resource. */
   limits?: Record<string, Quantity>;
+  /** What is reserved, by the name of the resource. */
   requests?: Record<string, Quantity>;
 }
 
+/** Health of the devices of a resource. */
 export interface ResourceStatus {
+  /** Name of the resource. */
   name: string;
+  /** The devices. */
   resources?: ResourceHealth[];
 }
 
+/** An SELinux context. */
 export interface SELinuxOptions {
+  /** Level. */
   level?: string;
+  /** Role. */
   role?: string;
+  /** Type. */
   type?: string;
+  /** User. */
   user?: string;
 }
 
+/** A volume of ScaleIO. */
 export interface ScaleIOPersistentVolumeSource {
+  /** File system of the volume. Default ext4. */
   fsType?: string;
+  /** Address of the gateway. */
   gateway: string;
+  /** Protection domain. */
   protectionDomain?: string;
+  /** Whether it is mounted read-only. Default false. */
   readOnly?: boolean;
+  /** Secret with the credentials. */
   secretRef: SecretReference;
+  /** Whether TLS is used. */
   sslEnabled?: boolean;
+  /** `ThickProvisioned` or `ThinProvisioned`. */
   storageMode?: string;
+  /** Storage pool. */
   storagePool?: string;
+  /** Name of the system. */
   system: string;
+  /** Name of the volume. */
   volumeName?: string;
 }
 
+/** A volume of ScaleIO. */
 export interface ScaleIOVolumeSource {
+  /** File system of the volume. Default ext4. */
   fsType?: string;
+  /** Address of the gateway. */
   gateway: string;
+  /** Protection domain. */
   protectionDomain?: string;
+  /** Whether it is mounted read-only. Default false. */
   readOnly?: boolean;
+  /** Secret with the credentials. */
   secretRef: LocalObjectReference;
+  /** Whether TLS is used. */
   sslEnabled?: boolean;
+  /** `ThickProvisioned` or `ThinProvisioned`. */
   storageMode?: string;
+  /** Storage pool. */
   storagePool?: string;
+  /** Name of the system. */
   system: string;
+  /** Name of the volume. */
   volumeName?: string;
 }
 
+/** Chooses objects by their scope. */
 export interface ScopeSelector {
+  /** Requirements, all of which must hold. */
   matchExpressions?: ScopedResourceSelectorRequirement[];
 }
 
+/** A requirement on the scope of an object. */
 export interface ScopedResourceSelectorRequirement {
+  /** `In`, `NotIn`, `Exists` or `DoesNotExist`. */
   operator: "DoesNotExist" | "Exists" | "In" | "NotIn";
+  /** Name of the scope. */
   scopeName: "BestEffort" | "CrossNamespacePodAffinity" | "NotBestEffort" | "NotTerminating" | "PriorityClass" | "Terminating" | "VolumeAttributesClass";
+  /** Values, for In and NotIn. */
   values?: string[];
 }
 
+/** A seccomp profile. */
 export interface SeccompProfile {
+  /** Path of a profile on the node, for Localhost. */
   localhostProfile?: string;
+  /** `RuntimeDefault`, `Localhost` or `Unconfined`. */
   type: "Localhost" | "RuntimeDefault" | "Unconfined";
 }
 
+/** Secret values, as keys and values. */
 export interface Secret {
   /** Group and version of this object. */
   apiVersion: string;
+  /** Values, base64. */
   data?: Record<string, string>;
+  /** Whether the values cannot be changed. */
   immutable?: boolean;
   /** Kind of this object. */
   kind: string;
   /** Name, labels and other metadata. */
   metadata: ObjectMeta;
+  /** Values as text. Written into data, never read back. */
   stringData?: Record<string, string>;
+  /** What the values are for. Default Opaque. */
   type?: string;
 }
 
+/** A Secret whose keys become environment variables. */
 export interface SecretEnvSource {
+  /** Name of the Secret. */
   name?: string;
+  /** Whether it may be absent. Default false. */
   optional?: boolean;
 }
 
+/** A key of a Secret. */
 export interface SecretKeySelector {
+  /** The key. */
   key: string;
+  /** Name of the Secret. */
   name?: string;
+  /** Whether it may be absent. Default false. */
   optional?: boolean;
 }
 
+/** A Secret, as files. */
 export interface SecretProjection {
+  /** Keys that become files, and their paths. Default: all. */
   items?: KeyToPath[];
+  /** Name of the Secret. */
   name?: string;
+  /** Whether it may be absent. Default false. */
   optional?: boolean;
 }
 
+/** A Secret in any namespace. */
 export interface SecretReference {
+  /** Its name. */
   name?: string;
+  /** Its namespace. */
   namespace?: string;
 }
 
+/** A Secret, as a volume. */
 export interface SecretVolumeSource {
+  /** Permissions of the files, as a number; write octal as 0644. Default 0644. */
   defaultMode?: number;
+  /** Keys that become files, and their paths. Default: all. */
   items?: KeyToPath[];
+  /** Whether it may be absent. Default false. */
   optional?: boolean;
+  /** Name of the Secret. */
   secretName?: string;
 }
 
+/** Security settings of a container. They override those of the pod. */
 export interface SecurityContext {
+  /** Whether a process may gain more privileges than its parent. Default true. */
   allowPrivilegeEscalation?: boolean;
+  /** AppArmor profile. */
   appArmorProfile?: AppArmorProfile;
+  /** Capabilities to add or take away. */
   capabilities?: Capabilities;
+  /** Whether the container is as privileged as the node. Default false. */
   privileged?: boolean;
+  /** How /proc is mounted. Default Default. */
   procMount?: "Default" | "Unmasked";
+  /** Whether the root file system is read-only. Default false. */
   readOnlyRootFilesystem?: boolean;
+  /** Group that it runs as. */
   runAsGroup?: number;
+  /** Whether it must not run as root. */
   runAsNonRoot?: boolean;
+  /** User that it runs as. */
   runAsUser?: number;
+  /** SELinux context. */
   seLinuxOptions?: SELinuxOptions;
+  /** Seccomp profile. */
   seccompProfile?: SeccompProfile;
+  /** Settings on Windows. */
   windowsOptions?: WindowsSecurityContextOptions;
 }
 
+/** A name and address for a group of pods. */
 export interface Service {
   /** Group and version of this object. */
   apiVersion: string;
@@ -1273,241 +2150,414 @@ export interface Service {
   kind: string;
   /** Name, labels and other metadata. */
   metadata: ObjectMeta;
+  /** The pods and the ports. */
   spec?: ServiceSpec;
+  /** State of the load balancer. */
   status?: ServiceStatus;
 }
 
+/** An identity for pods. */
 export interface ServiceAccount {
   /** Group and version of this object. */
   apiVersion: string;
+  /** Whether its token is mounted into pods. Default true. */
   automountServiceAccountToken?: boolean;
+  /** Secrets by which images of its pods are pulled. */
   imagePullSecrets?: LocalObjectReference[];
   /** Kind of this object. */
   kind: string;
   /** Name, labels and other metadata. */
   metadata: ObjectMeta;
+  /** Secrets that its pods may use. */
   secrets?: ObjectReference[];
 }
 
+/** A token of the service account, as a file. */
 export interface ServiceAccountTokenProjection {
+  /** Whom the token is for. Default: the API server. */
   audience?: string;
+  /** Seconds that the token is valid. Default 3600. */
   expirationSeconds?: number;
+  /** Path of the file. */
   path: string;
 }
 
+/** A port of a service. */
 export interface ServicePort {
+  /** Protocol of the application. */
   appProtocol?: string;
+  /** Name of the port. */
   name?: string;
+  /** Number of the port on nodes. */
   nodePort?: number;
+  /** Number of the port. */
   port: number;
+  /** Protocol. */
   protocol?: "SCTP" | "TCP" | "UDP";
+  /** Number or name of the port of the pods. Default: port. */
   targetPort?: IntOrString;
 }
 
+/** Pods and ports of a service. */
 export interface ServiceSpec {
+  /** Whether ports on nodes are given for load balancers. Default true. */
   allocateLoadBalancerNodePorts?: boolean;
+  /** Address. `None` for none. */
   clusterIP?: string;
+  /** Addresses, one a family. */
   clusterIPs?: string[];
+  /** Further addresses. */
   externalIPs?: string[];
+  /** Host name that the service stands for, for ExternalName. */
   externalName?: string;
+  /** Whether traffic from outside may go to other nodes. Default Cluster. */
   externalTrafficPolicy?: "Cluster" | "Local";
+  /** Port on nodes by which load balancers check them. */
   healthCheckNodePort?: number;
+  /** Whether traffic from inside may go to other nodes. Default Cluster. */
   internalTrafficPolicy?: "Cluster" | "Local";
+  /** Families of addresses. */
   ipFamilies?: Array<"" | "IPv4" | "IPv6">;
+  /** Whether there is one family or two. */
   ipFamilyPolicy?: "PreferDualStack" | "RequireDualStack" | "SingleStack";
+  /** Class of the load balancer. */
   loadBalancerClass?: string;
+  /** Deprecated: use annotations of the implementation. */
   loadBalancerIP?: string;
+  /** Networks that may use the load balancer. */
   loadBalancerSourceRanges?: string[];
+  /** Ports. */
   ports?: ServicePort[];
+  /** Whether pods that are not ready are found too. Default false. */
   publishNotReadyAddresses?: boolean;
+  /** Labels of the pods. */
   selector?: Record<string, string>;
+  /** Whether a client stays with one pod. Default None. */
   sessionAffinity?: "ClientIP" | "None";
+  /** For how long. */
   sessionAffinityConfig?: SessionAffinityConfig;
+  /** Which pods are preferred, such as `PreferSameZone`. */
   trafficDistribution?: string;
+  /** Who can reach it. Default ClusterIP. */
   type?: "ClusterIP" | "ExternalName" | "LoadBalancer" | "NodePort";
 }
 
+/** State of a service. */
 export interface ServiceStatus {
+  /** Conditions. */
   conditions?: meta_v1_Condition[];
+  /** The load balancer. */
   loadBalancer?: LoadBalancerStatus;
 }
 
+/** For how long a client stays with one pod. */
 export interface SessionAffinityConfig {
+  /** By the address of the client. */
   clientIP?: ClientIPConfig;
 }
 
+/** Waits. */
 export interface SleepAction {
+  /** Seconds to wait. */
   seconds: number;
 }
 
+/** A volume of StorageOS. */
 export interface StorageOSPersistentVolumeSource {
+  /** File system of the volume. Default ext4. */
   fsType?: string;
+  /** Whether it is mounted read-only. Default false. */
   readOnly?: boolean;
+  /** Secret with the credentials. */
   secretRef?: ObjectReference;
+  /** Name of the volume. */
   volumeName?: string;
+  /** Namespace of the volume in StorageOS. */
   volumeNamespace?: string;
 }
 
+/** A volume of StorageOS. */
 export interface StorageOSVolumeSource {
+  /** File system of the volume. Default ext4. */
   fsType?: string;
+  /** Whether it is mounted read-only. Default false. */
   readOnly?: boolean;
+  /** Secret with the credentials. */
   secretRef?: LocalObjectReference;
+  /** Name of the volume. */
   volumeName?: string;
+  /** Namespace of the volume in StorageOS. */
   volumeNamespace?: string;
 }
 
+/** A kernel setting. */
 export interface Sysctl {
+  /** Its name. */
   name: string;
+  /** Its value. */
   value: string;
 }
 
+/** A TCP connection. */
 export interface TCPSocketAction {
+  /** Host to connect to. Default: the address of the pod. */
   host?: string;
+  /** Number or name of the port. */
   port: IntOrString;
 }
 
+/** Keeps pods away from a node. */
 export interface Taint {
+  /** `NoSchedule` (no new pods), `PreferNoSchedule` or `NoExecute` (running pods leave too). */
   effect: "NoExecute" | "NoSchedule" | "PreferNoSchedule";
+  /** Key of the taint. */
   key: string;
+  /** When it was added. */
   timeAdded?: Time;
+  /** Value of the taint. */
   value?: string;
 }
 
+/** A taint that does not keep the pod away. */
 export interface Toleration {
+  /** Effect that is tolerated. Default: all. */
   effect?: "NoExecute" | "NoSchedule" | "PreferNoSchedule";
+  /** Key of the taint. Default: all, with the operator Exists. */
   key?: string;
+  /** `Equal` (default), `Exists`, `Gt` or `Lt`. */
   operator?: "Equal" | "Exists" | "Gt" | "Lt";
+  /** Seconds that NoExecute is tolerated. Default: for ever. */
   tolerationSeconds?: number;
+  /** Value of the taint. */
   value?: string;
 }
 
+/** A label and its values. */
 export interface TopologySelectorLabelRequirement {
+  /** Key of the label. */
   key: string;
+  /** Values, one of which it must have. */
   values: string[];
 }
 
+/** Labels of a place, all of which must hold. */
 export interface TopologySelectorTerm {
+  /** The labels. */
   matchLabelExpressions?: TopologySelectorLabelRequirement[];
 }
 
+/** How evenly pods spread over places. */
 export interface TopologySpreadConstraint {
+  /** Labels of the pods. */
   labelSelector?: LabelSelector;
+  /** Labels whose values must be as the pod's own. */
   matchLabelKeys?: string[];
+  /** Most by which places may differ. */
   maxSkew: number;
+  /** Fewest places. */
   minDomains?: number;
+  /** Whether only nodes count that the pod may run on by its affinity. Default Honor. */
   nodeAffinityPolicy?: "Honor" | "Ignore";
+  /** Whether only nodes count whose taints the pod tolerates. Default Ignore. */
   nodeTaintsPolicy?: "Honor" | "Ignore";
+  /** Label of nodes; nodes with the same value are one place. */
   topologyKey: string;
+  /** `DoNotSchedule` or `ScheduleAnyway`. */
   whenUnsatisfiable: "DoNotSchedule" | "ScheduleAnyway";
 }
 
+/** An object of some kind in the same namespace. */
 export interface TypedLocalObjectReference {
+  /** API group of the object. Empty for the core group. */
   apiGroup?: string;
+  /** Kind of the object. */
   kind: string;
+  /** Name of the object. */
   name: string;
 }
 
+/** An object of some kind in some namespace. */
 export interface TypedObjectReference {
+  /** API group of the object. Empty for the core group. */
   apiGroup?: string;
+  /** Kind of the object. */
   kind: string;
+  /** Name of the object. */
   name: string;
+  /** Namespace of the object. Default: that of the referring object. */
   namespace?: string;
 }
 
+/** A volume of a pod. Set exactly one source. */
 export interface Volume {
+  /** A volume of Amazon Elastic Block Store. */
   awsElasticBlockStore?: AWSElasticBlockStoreVolumeSource;
+  /** A disk of Azure. */
   azureDisk?: AzureDiskVolumeSource;
+  /** A share of Azure Files. */
   azureFile?: AzureFileVolumeSource;
+  /** A Ceph file system. */
   cephfs?: CephFSVolumeSource;
+  /** A volume of OpenStack Cinder. */
   cinder?: CinderVolumeSource;
+  /** A ConfigMap. */
   configMap?: ConfigMapVolumeSource;
+  /** A volume of a CSI driver. */
   csi?: CSIVolumeSource;
+  /** Facts of the pod. */
   downwardAPI?: DownwardAPIVolumeSource;
+  /** An empty directory. */
   emptyDir?: EmptyDirVolumeSource;
+  /** A claim that is made for the pod. */
   ephemeral?: EphemeralVolumeSource;
+  /** A Fibre Channel volume. */
   fc?: FCVolumeSource;
+  /** A volume of a FlexVolume driver. */
   flexVolume?: FlexVolumeSource;
+  /** A volume of Flocker. */
   flocker?: FlockerVolumeSource;
+  /** A disk of Google Compute Engine. */
   gcePersistentDisk?: GCEPersistentDiskVolumeSource;
+  /** Removed: a clone of a Git repository. */
   gitRepo?: GitRepoVolumeSource;
+  /** A volume of GlusterFS. */
   glusterfs?: GlusterfsVolumeSource;
+  /** A directory or file of the node. */
   hostPath?: HostPathVolumeSource;
+  /** The content of an image. */
   image?: ImageVolumeSource;
+  /** An iSCSI volume. */
   iscsi?: ISCSIVolumeSource;
+  /** Name of the volume, unique in the pod. */
   name: string;
+  /** An NFS share. */
   nfs?: NFSVolumeSource;
+  /** A claim. */
   persistentVolumeClaim?: PersistentVolumeClaimVolumeSource;
+  /** A disk of Photon. */
   photonPersistentDisk?: PhotonPersistentDiskVolumeSource;
+  /** A volume of Portworx. */
   portworxVolume?: PortworxVolumeSource;
+  /** Several sources in one. */
   projected?: ProjectedVolumeSource;
+  /** A volume of Quobyte. */
   quobyte?: QuobyteVolumeSource;
+  /** A Ceph block device. */
   rbd?: RBDVolumeSource;
+  /** A volume of ScaleIO. */
   scaleIO?: ScaleIOVolumeSource;
+  /** A Secret. */
   secret?: SecretVolumeSource;
+  /** A volume of StorageOS. */
   storageos?: StorageOSVolumeSource;
+  /** A disk of VMware vSphere. */
   vsphereVolume?: VsphereVirtualDiskVolumeSource;
 }
 
+/** A block device in a container. */
 export interface VolumeDevice {
+  /** Path of the device in the container. */
   devicePath: string;
+  /** Name of the volume. */
   name: string;
 }
 
+/** A volume in a container. */
 export interface VolumeMount {
+  /** Path in the container. */
   mountPath: string;
+  /** Whether mounts are passed on. Default None. */
   mountPropagation?: "Bidirectional" | "HostToContainer" | "None";
+  /** Name of the volume. */
   name: string;
+  /** Whether it is mounted read-only. Default false. */
   readOnly?: boolean;
+  /** Whether mounts below are read-only too: `Disabled`, `IfPossible` or `Enabled`. */
   recursiveReadOnly?: string;
+  /** Path in the volume. Default: its root. */
   subPath?: string;
+  /** Path in the volume; `$(NAME)` stands for an environment variable. */
   subPathExpr?: string;
 }
 
+/** A volume in a container. */
 export interface VolumeMountStatus {
+  /** Path in the container. */
   mountPath: string;
+  /** Name of the volume. */
   name: string;
+  /** Whether it is mounted read-only. Default false. */
   readOnly?: boolean;
+  /** Whether mounts below are read-only too. */
   recursiveReadOnly?: string;
+  /** State of the volume. */
   volumeStatus?: VolumeStatus;
 }
 
+/** Nodes that can reach a volume. */
 export interface VolumeNodeAffinity {
+  /** The nodes. */
   required?: NodeSelector;
 }
 
+/** A source of a projected volume. Set exactly one member. */
 export interface VolumeProjection {
+  /** Certificates of trust bundles. */
   clusterTrustBundle?: ClusterTrustBundleProjection;
+  /** A ConfigMap. */
   configMap?: ConfigMapProjection;
+  /** Facts of the pod. */
   downwardAPI?: DownwardAPIProjection;
+  /** A key and a certificate. */
   podCertificate?: PodCertificateProjection;
+  /** A Secret. */
   secret?: SecretProjection;
+  /** A token of the service account. */
   serviceAccountToken?: ServiceAccountTokenProjection;
 }
 
+/** Size of a volume. */
 export interface VolumeResourceRequirements {
+  /** Largest size. */
   limits?: Record<string, Quantity>;
+  /** Smallest size. */
   requests?: Record<string, Quantity>;
 }
 
+/** State of a volume. */
 export interface VolumeStatus {
+  /** The image, if it is one. */
   image?: ImageVolumeStatus;
 }
 
+/** A disk of VMware vSphere. */
 export interface VsphereVirtualDiskVolumeSource {
+  /** File system of the volume. Default ext4. */
   fsType?: string;
+  /** Identifier of the storage policy. */
   storagePolicyID?: string;
+  /** Name of the storage policy. */
   storagePolicyName?: string;
+  /** Path of the disk. */
   volumePath: string;
 }
 
+/** Pods, and how much their neighbourhood counts. */
 export interface WeightedPodAffinityTerm {
+  /** The pods. */
   podAffinityTerm: PodAffinityTerm;
+  /** How much, from 1 to 100. */
   weight: number;
 }
 
+/** Security settings on Windows. */
 export interface WindowsSecurityContextOptions {
+  /** Credential specification of the managed service account. */
   gmsaCredentialSpec?: string;
+  /** Name of that specification. */
   gmsaCredentialSpecName?: string;
+  /** Whether the container runs on the node itself. */
   hostProcess?: boolean;
+  /** User that it runs as. */
   runAsUserName?: string;
 }

@@ -58,7 +58,7 @@ export interface VirtualMachineBackup {
   kind: string;
   /** Name, labels and other metadata. */
   metadata: ObjectMeta;
-  /** What to back up. Can not be changed. */
+  /** What to back up. Cannot be changed. */
   spec: VirtualMachineBackupSpec;
   /** How far it is. */
   status?: VirtualMachineBackupStatus;
@@ -116,7 +116,7 @@ export interface VirtualMachineBackupTracker {
   kind: string;
   /** Name, labels and other metadata. */
   metadata: ObjectMeta;
-  /** The virtual machine. Can not be changed. */
+  /** The virtual machine. Cannot be changed. */
   spec: VirtualMachineBackupTrackerSpec;
   /** The latest checkpoint. */
   status?: VirtualMachineBackupTrackerStatus;

@@ -11,7 +11,7 @@ export interface VirtualMachineClone {
   kind: string;
   /** Name, labels and other metadata. */
   metadata: ObjectMeta;
-  /** What to copy. Can not be changed. */
+  /** What to copy. Cannot be changed. */
   spec: VirtualMachineCloneSpec;
   /** How far it is. */
   status?: VirtualMachineCloneStatus;

@@ -180,7 +180,7 @@ export interface VirtualMachineClusterInstancetype {
   kind: string;
   /** Name, labels and other metadata. */
   metadata: ObjectMeta;
-  /** What the machines have. Can not be changed. */
+  /** What the machines have. Cannot be changed. */
   spec: VirtualMachineInstancetypeSpec;
 }
 
@@ -192,7 +192,7 @@ export interface VirtualMachineClusterPreference {
   kind: string;
   /** Name, labels and other metadata. */
   metadata: ObjectMeta;
-  /** The defaults. Can not be changed. */
+  /** The defaults. Cannot be changed. */
   spec: VirtualMachinePreferenceSpec;
 }
 
@@ -204,11 +204,11 @@ export interface VirtualMachineInstancetype {
   kind: string;
   /** Name, labels and other metadata. */
   metadata: ObjectMeta;
-  /** What the machines have. Can not be changed. */
+  /** What the machines have. Cannot be changed. */
   spec: VirtualMachineInstancetypeSpec;
 }
 
-/** What machines of an instancetype have. A machine can not say otherwise. */
+/** What machines of an instancetype have. A machine cannot say otherwise. */
 export interface VirtualMachineInstancetypeSpec {
   /** Annotations of the guest. */
   annotations?: Record<string, string>;
@@ -240,7 +240,7 @@ export interface VirtualMachinePreference {
   kind: string;
   /** Name, labels and other metadata. */
   metadata: ObjectMeta;
-  /** The defaults. Can not be changed. */
+  /** The defaults. Cannot be changed. */
   spec: VirtualMachinePreferenceSpec;
 }
 

@@ -24,13 +24,13 @@ export interface PluginSpec {
   /** What a failing hook does: `Fail` (the guest does not start, default) or `Ignore`. */
   failureStrategy?: string;
   /** Mutating admission policies that belong to the extension. */
-  mutatingAdmissionPolicies?: PluginSpecMutatingAdmissionPolicie[];
+  mutatingAdmissionPolicies?: PluginSpecMutatingAdmissionPolicy[];
   /** Mutating admission webhooks that belong to the extension. */
   mutatingAdmissionWebhooks?: PluginSpecMutatingAdmissionWebhook[];
   /** Hooks that act on nodes. */
   nodeHooks?: PluginSpecNodeHook[];
   /** Validating admission policies that belong to the extension. */
-  validatingAdmissionPolicies?: PluginSpecValidatingAdmissionPolicie[];
+  validatingAdmissionPolicies?: PluginSpecValidatingAdmissionPolicy[];
   /** Validating admission webhooks that belong to the extension. */
   validatingAdmissionWebhooks?: PluginSpecValidatingAdmissionWebhook[];
 }
@@ -62,7 +62,7 @@ export interface PluginSpecDomainHookSidecar {
 }
 
 /** A mutating admission policy. */
-export interface PluginSpecMutatingAdmissionPolicie {
+export interface PluginSpecMutatingAdmissionPolicy {
   /** Its name. */
   name: string;
 }
@@ -88,7 +88,7 @@ export interface PluginSpecNodeHook {
 }
 
 /** A validating admission policy. */
-export interface PluginSpecValidatingAdmissionPolicie {
+export interface PluginSpecValidatingAdmissionPolicy {
   /** Its name. */
   name: string;
 }

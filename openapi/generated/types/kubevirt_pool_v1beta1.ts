@@ -112,7 +112,7 @@ export interface VirtualMachinePoolSpec {
   replicas?: number;
   /** How machines are removed when there are too many. */
   scaleInStrategy?: VirtualMachinePoolScaleInStrategy;
-  /** Labels by which its machines are found. Must match the labels of the template. Can not be changed. */
+  /** Labels by which its machines are found. Must match the labels of the template. Cannot be changed. */
   selector: LabelSelector;
   /** How changes of the template reach machines. */
   updateStrategy?: VirtualMachinePoolUpdateStrategy;

@@ -121,7 +121,7 @@ export interface VirtualMachineSnapshot {
   kind: string;
   /** Name, labels and other metadata. */
   metadata: ObjectMeta;
-  /** What to take. Can not be changed. */
+  /** What to take. Cannot be changed. */
   spec: VirtualMachineSnapshotSpec;
   /** How far it is. */
   status?: VirtualMachineSnapshotStatus;

@@ -697,7 +697,7 @@ export interface FeatureHyperv {
 
 /** What the guest sees of KVM. */
 export interface FeatureKVM {
-  /** Whether the guest can not see that it runs under KVM. Default false. */
+  /** Whether the guest cannot see that it runs under KVM. Default false. */
   hidden?: boolean;
 }
 
@@ -731,7 +731,7 @@ export interface Features {
   apic?: FeatureAPIC;
   /** Enlightenments for Windows guests. */
   hyperv?: FeatureHyperv;
-  /** Gives the guest every enlightenment that the host has. Such a guest can not be migrated. */
+  /** Gives the guest every enlightenment that the host has. Such a guest cannot be migrated. */
   hypervPassthrough?: HyperVPassthrough;
   /** What the guest sees of KVM. */
   kvm?: FeatureKVM;
@@ -1011,7 +1011,7 @@ export interface InterfaceBindingPlugin {
   domainAttachmentType?: string;
   /** What the binding is told through a file: `device-info` is the network status of the pod. */
   downwardAPI?: string;
-  /** How the binding behaves in a live migration. Absent: machines with it can not be migrated. */
+  /** How the binding behaves in a live migration. Absent: machines with it cannot be migrated. */
   migration?: InterfaceBindingMigration;
   /** Network attachment definition of the plugin's CNI, as `name` or `namespace/name`. */
   networkAttachmentDefinition?: string;
@@ -2404,7 +2404,7 @@ export interface VirtualMachineInstanceMigration {
   kind: string;
   /** Name, labels and other metadata. */
   metadata: ObjectMeta;
-  /** What to migrate. Can not be changed. */
+  /** What to migrate. Cannot be changed. */
   spec: VirtualMachineInstanceMigrationSpec;
   /** How far it is. */
   status?: VirtualMachineInstanceMigrationStatus;
@@ -2688,7 +2688,7 @@ export interface VirtualMachineInstanceReplicaSetSpec {
   paused?: boolean;
   /** Number of instances. Default 1. */
   replicas?: number;
-  /** Labels by which its instances are found. Must match the labels of template. Can not be changed. */
+  /** Labels by which its instances are found. Must match the labels of template. Cannot be changed. */
   selector: LabelSelector;
   /** What an instance looks like. */
   template: VirtualMachineInstanceTemplateSpec;
@@ -2994,7 +2994,7 @@ export interface VolumeSnapshotStatus {
   enabled: boolean;
   /** Name of the volume. */
   name: string;
-  /** Why it can, or can not. */
+  /** Why it can, or cannot. */
   reason?: string;
 }
 

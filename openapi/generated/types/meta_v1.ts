@@ -34,6 +34,7 @@ export interface APIResource {
   categories?: string[];
   /** API group of its objects, if it is another. */
   group?: string;
+  /** Kind of its objects. */
   kind: string;
   /** Plural name; with a slash for a subresource. */
   name: string;
@@ -87,7 +88,7 @@ export interface DeleteOptions {
   dryRun?: string[];
   /** Seconds that the object may take to end. 0 deletes it at once. Default: as the kind has it. */
   gracePeriodSeconds?: number;
-  /** Whether an object that can not be read is deleted all the same. Not supported. */
+  /** Whether an object that cannot be read is deleted all the same. Not supported. */
   ignoreStoreReadErrorWithClusterBreakingPotential?: boolean;
   /** Kind of this object. */
   kind?: string;

@@ -29,7 +29,7 @@ export interface ClusterRoleBinding {
   kind: string;
   /** Name, labels and other metadata. */
   metadata: ObjectMeta;
-  /** The role. Can not be changed. */
+  /** The role. Cannot be changed. */
   roleRef: RoleRef;
   /** The users. */
   subjects?: Subject[];
@@ -69,7 +69,7 @@ export interface RoleBinding {
   kind: string;
   /** Name, labels and other metadata. */
   metadata: ObjectMeta;
-  /** The Role or ClusterRole. Can not be changed. */
+  /** The Role or ClusterRole. Cannot be changed. */
   roleRef: RoleRef;
   /** The users. */
   subjects?: Subject[];
