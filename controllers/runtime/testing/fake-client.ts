@@ -306,6 +306,7 @@ export class FakeClient implements Client {
   }
 
   async #changed(signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return;
     await new Promise<void>((resolve) => {
       const done = (): void => {
         this.#watchers.delete(done);
