@@ -1,5 +1,14 @@
 import { failure } from '../errors.js';
-import { device, pciGroups, type DevicePart, type Part, type Properties } from './model.js';
+import {
+  device,
+  express,
+  given,
+  pciGroups,
+  type DevicePart,
+  type Part,
+  type PciGroup,
+  type Properties,
+} from './model.js';
 
 export interface CommandLine {
   readonly argv: readonly string[];
@@ -56,15 +65,17 @@ function cpuArguments(parts: readonly Part[]): string[] {
   return ['-cpu', words.join(',')];
 }
 
-/** Devices with their bus and address, the bridges they need in front. */
+/** Devices with their bus and address, each after the bus that it plugs into. */
 function placeDevices(devices: readonly DevicePart[]): DevicePart[] {
-  const conventional = devices.filter(({ place }) => place.kind === 'conventional');
-  const all =
-    conventional.length === 0
-      ? devices
-      : [...devices, device('pcie-pci-bridge', bridgeId, { kind: 'express', group: 'bridge' })];
+  const conventional = inGroupOrder(devices, 'conventional');
+  const bridge = device('pcie-pci-bridge', bridgeId, express('bridge'));
+  const all = conventional.length === 0 ? devices : [bridge, ...devices];
+  const expressDevices = inGroupOrder(all, 'express');
+  const ports = expressDevices.map((_, index) => rootPort(index + 1));
   const addresses = new Map<DevicePart, Properties>();
-  const ports = placeExpress(all, addresses);
+  for (const [index, part] of expressDevices.entries()) {
+    addresses.set(part, { bus: portId(index + 1), addr: hex(0) });
+  }
   for (const [index, part] of conventional.entries()) {
     addresses.set(part, { bus: bridgeId, addr: hex(index + 1) });
   }
@@ -72,25 +83,23 @@ function placeDevices(devices: readonly DevicePart[]): DevicePart[] {
     const address = addresses.get(part) ?? fixedAddress(part);
     return { ...part, properties: { ...address, ...part.properties } };
   });
-  // A bus must exist before what is plugged into it.
-  const isBus = ({ driver, place }: DevicePart) =>
-    driver === 'pcie-pci-bridge' || (place.kind !== 'given' && /scsi|serial|xhci|ahci/.test(driver));
-  const bridges = placed.filter(({ driver }) => driver === 'pcie-pci-bridge');
-  const controllers = placed.filter((part) => isBus(part) && part.driver !== 'pcie-pci-bridge');
-  return [...ports, ...bridges, ...controllers, ...placed.filter((part) => !isBus(part))];
+  const ofGroup = (wanted: PciGroup) => placed.filter((part) => groupOf(part) === wanted);
+  const others = placed.filter((part) => groupOf(part) !== 'bridge' && groupOf(part) !== 'controller');
+  return [...ports, ...ofGroup('bridge'), ...ofGroup('controller'), ...others];
 }
 
-function placeExpress(devices: readonly DevicePart[], addresses: Map<DevicePart, Properties>): DevicePart[] {
-  const ports: DevicePart[] = [];
-  for (const group of pciGroups) {
-    for (const part of devices) {
-      if (part.place.kind !== 'express' || part.place.group !== group) continue;
-      const port = rootPort(ports.length + 1);
-      ports.push(port);
-      addresses.set(part, { bus: port.id, addr: hex(0) });
-    }
-  }
-  return ports;
+function groupOf({ place }: DevicePart): PciGroup | undefined {
+  return place.kind === 'express' || place.kind === 'conventional' ? place.group : undefined;
+}
+
+function inGroupOrder(devices: readonly DevicePart[], kind: 'express' | 'conventional'): DevicePart[] {
+  return pciGroups.flatMap((group) =>
+    devices.filter((part) => part.place.kind === kind && groupOf(part) === group),
+  );
+}
+
+function portId(number: number): string {
+  return `pci.${number}`;
 }
 
 /** Root port `number`, counting from 1; eight share a slot of the root complex. */
@@ -101,18 +110,13 @@ function rootPort(number: number): DevicePart {
     const most = (lastPortSlot - firstPortSlot + 1) * functionsPerSlot;
     throw failure('InvalidField', 'spec.domain.devices', `it needs more than ${most} PCI devices`);
   }
-  return device(
-    'pcie-root-port',
-    `pci.${number}`,
-    { kind: 'given' },
-    {
-      bus: 'pcie.0',
-      addr: `${hex(slot)}.${hex(fn)}`,
-      port: (slot << 3) | fn,
-      chassis: number,
-      ...(fn === 0 ? { multifunction: true } : {}),
-    },
-  );
+  return device('pcie-root-port', portId(number), given, {
+    bus: 'pcie.0',
+    addr: `${hex(slot)}.${hex(fn)}`,
+    port: (slot << 3) | fn,
+    chassis: number,
+    ...(fn === 0 ? { multifunction: true } : {}),
+  });
 }
 
 function fixedAddress({ place }: DevicePart): Properties {

@@ -2,6 +2,7 @@ import { podLayout } from '../../openapi/launcher/protocol.js';
 import type { Input } from '../../openapi/generated/types/kubevirt_v1.js';
 import { failure } from '../errors.js';
 import {
+  conventional,
   device,
   express,
   given,
@@ -92,7 +93,7 @@ function watchdogParts({ vmi }: MachineContext): Part[] {
     throw failure('UnsupportedField', path, `${action} is not one of reset, poweroff, shutdown`);
   }
   return [
-    device('i6300esb', `watchdog-${watchdog.name}`, { kind: 'conventional' }),
+    device('i6300esb', `watchdog-${watchdog.name}`, conventional('watchdog')),
     option('action', `watchdog=${action}`),
   ];
 }
@@ -100,7 +101,7 @@ function watchdogParts({ vmi }: MachineContext): Part[] {
 function panicParts({ vmi }: MachineContext): Part[] {
   return (vmi.spec.domain.devices.panicDevices ?? []).map(({ model = 'isa' }, index) => {
     if (model === 'isa') return device('pvpanic', `panic${index}`, given);
-    if (model === 'pvpanic') return device('pvpanic-pci', `panic${index}`, { kind: 'conventional' });
+    if (model === 'pvpanic') return device('pvpanic-pci', `panic${index}`, conventional('panic'));
     const path = `spec.domain.devices.panicDevices[${index}].model`;
     throw failure('UnsupportedField', path, `${model} is not one of isa, pvpanic`);
   });

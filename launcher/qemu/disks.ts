@@ -4,6 +4,7 @@ import { failure } from '../errors.js';
 import { blockNodes, cacheMode, nodeName } from './blockdev.js';
 import { usbController } from './devices.js';
 import {
+  conventional,
   device,
   given,
   object,
@@ -98,7 +99,7 @@ function controllers(context: MachineContext, attachments: readonly Attachment[]
     parts.push(virtioDevice(context, 'scsi', scsiController, 'controller'));
   }
   for (let more = 1; more * sataPorts < uses('sata'); more++) {
-    parts.push(device('ich9-ahci', `ahci${more}`, { kind: 'conventional' }));
+    parts.push(device('ich9-ahci', `ahci${more}`, conventional('controller')));
   }
   return parts;
 }

@@ -1,3 +1,4 @@
+import { failure } from '../errors.js';
 import { machine, option, type MachineContext, type Part } from './model.js';
 
 /** BIOS (SeaBIOS, QEMU's default), EFI flash, or a kernel given directly. */
@@ -29,12 +30,16 @@ function efiParts({ vmi, efi }: MachineContext): Part[] {
 }
 
 function kernelParts({ vmi, kernel }: MachineContext): Part[] {
+  const append = vmi.spec.domain.firmware?.kernelBoot?.kernelArgs;
   const parts: Part[] = [];
   if (kernel?.kernel !== undefined) parts.push(option('kernel', kernel.kernel));
   if (kernel?.initrd !== undefined) parts.push(option('initrd', kernel.initrd));
-  const append = vmi.spec.domain.firmware?.kernelBoot?.kernelArgs;
-  if (append !== undefined && append !== '') parts.push(option('append', append));
-  return parts;
+  if (append === undefined || append === '') return parts;
+  if (kernel?.kernel === undefined) {
+    const why = 'there is no kernel to take them; set kernelBoot.container.kernelPath';
+    throw failure('InvalidField', 'spec.domain.firmware.kernelBoot.kernelArgs', why);
+  }
+  return [...parts, option('append', append)];
 }
 
 function biosParts({ vmi }: MachineContext): Part[] {

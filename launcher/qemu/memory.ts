@@ -4,8 +4,8 @@ import { quantityBytes } from '../quantity.js';
 import { machine, object, option, type MachineContext, type Part } from './model.js';
 
 const backend = 'ram0';
-/** QEMU maps guest memory in pages. */
-const granularity = 4096;
+/** QEMU wants whole pages; firmware and guests count in MiB. */
+const granularity = 1 << 20;
 
 /** Bytes of the guest's memory: `memory.guest`, else what is asked of the node. */
 export function guestMemory(domain: DomainSpec): number {
@@ -16,7 +16,7 @@ export function guestMemory(domain: DomainSpec): number {
     ['spec.domain.resources.limits.memory', resources?.limits?.['memory']],
   ] as const;
   for (const [path, quantity] of sources) {
-    if (quantity !== undefined) return pages(path, quantity);
+    if (quantity !== undefined) return wholeSize(path, quantity);
   }
   throw failure(
     'InvalidField',
@@ -25,9 +25,9 @@ export function guestMemory(domain: DomainSpec): number {
   );
 }
 
-function pages(path: string, quantity: string | number): number {
+function wholeSize(path: string, quantity: string | number): number {
   const bytes = quantityBytes(quantity);
-  if (bytes === undefined || bytes < 1 << 20) {
+  if (bytes === undefined || bytes < granularity) {
     throw failure('InvalidField', path, `${quantity} is not a memory size of at least 1Mi`);
   }
   return Math.ceil(bytes / granularity) * granularity;
@@ -37,7 +37,7 @@ export function memoryParts({ vmi }: MachineContext): Part[] {
   const { domain } = vmi.spec;
   const size = guestMemory(domain);
   const limit = domain.memory?.maxGuest;
-  const most = limit === undefined ? size : pages('spec.domain.memory.maxGuest', limit);
+  const most = limit === undefined ? size : wholeSize('spec.domain.memory.maxGuest', limit);
   // Address space in which a memory device can be plugged later.
   const room = most > size ? `,slots=16,maxmem=${most / 1024}k` : '';
   return [

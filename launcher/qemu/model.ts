@@ -44,16 +44,16 @@ export const pciGroups = [
   'disk',
   'balloon',
   'rng',
+  'watchdog',
+  'panic',
   'input',
-  'video',
   'bridge',
 ] as const;
 export type PciGroup = (typeof pciGroups)[number];
 
 /** Where a device sits. `conventional` PCI devices share one bridge; `root` devices have a fixed slot on pcie.0. */
 export type Place =
-  | { readonly kind: 'express'; readonly group: PciGroup }
-  | { readonly kind: 'conventional' }
+  | { readonly kind: 'express' | 'conventional'; readonly group: PciGroup }
   | { readonly kind: 'root'; readonly slot: number }
   /** `bus` and address are among the properties, or the device has none. */
   | { readonly kind: 'given' };
@@ -98,6 +98,7 @@ export const device = (
 
 export const given: Place = { kind: 'given' };
 export const express = (group: PciGroup): Place => ({ kind: 'express', group });
+export const conventional = (group: PciGroup): Place => ({ kind: 'conventional', group });
 
 /**
  * A virtio device in the variant that the VMI asks for. Transitional ones speak legacy virtio as well and exist only as
@@ -112,7 +113,7 @@ export function virtioDevice(
 ): DevicePart {
   const transitional = context.vmi.spec.domain.devices.useVirtioTransitional ?? false;
   const variant = transitional ? 'transitional' : 'non-transitional';
-  const place: Place = transitional ? { kind: 'conventional' } : express(group);
+  const place = transitional ? conventional(group) : express(group);
   return device(`virtio-${kind}-pci-${variant}`, id, place, properties);
 }
 

@@ -6,6 +6,7 @@ import type {
 } from '../../openapi/generated/types/kubevirt_v1.js';
 import { failure } from '../errors.js';
 import {
+  conventional,
   device,
   escapeComma,
   express,
@@ -75,7 +76,7 @@ function interfaceDevice(context: MachineContext, entry: Interface): Part {
       `model ${model} is not one of ${known}`,
     );
   }
-  const place = models[model] === 'express' ? express('network') : ({ kind: 'conventional' } as const);
+  const place = models[model] === 'express' ? express('network') : conventional('network');
   return device(model, id, place, properties);
 }
 

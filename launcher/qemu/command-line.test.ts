@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import test from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { smallVmi } from '../../test/fake-qemu/launcher-process.js';
+import type { DiskImage } from '../disks/image.js';
+import { prepareEfi } from './ovmf.js';
+import { commandLine } from './command-line.js';
+import { hasSerialConsole } from './serial.js';
+import type { MachineContext } from './model.js';
+import { startQemu } from './process.js';
+import { examples, type Example } from './testdata/specs.js';
+
+const uid = '0e2f4e31-1d7f-4c0e-9a60-0a0000000001';
+
+/** What prepareDisks would make of the volumes. */
+function imageOf(
+  { block = [] }: Example,
+  volume: NonNullable<Example['spec']['volumes']>[number],
+): DiskImage {
+  const { name } = volume;
+  const made = { volume: name, backing: undefined, readOnly: false, directIO: true };
+  if (block.includes(name))
+    return { ...made, file: { path: `volumes/${name}`, format: 'raw', storage: 'block' } };
+  if (volume.persistentVolumeClaim) {
+    return { ...made, file: { path: `volumes/${name}/disk.img`, format: 'raw', storage: 'file' } };
+  }
+  if (volume.cloudInitNoCloud ?? volume.configMap) {
+    return { ...made, readOnly: true, file: { path: `disks/${name}.iso`, format: 'raw', storage: 'file' } };
+  }
+  const overlay = { path: `disks/${name}.qcow2`, format: 'qcow2', storage: 'file' } as const;
+  if (!volume.containerDisk) return { ...made, file: overlay };
+  const base = { path: `volumes/${name}/disk.img`, format: 'raw', storage: 'file' } as const;
+  return { ...made, file: overlay, backing: base };
+}
+
+function contextOf(example: Example): MachineContext {
+  const { spec, accelerator } = example;
+  const vmi = smallVmi(uid, spec);
+  const firmware = spec.domain.firmware;
+  return {
+    vmi,
+    accelerator,
+    images: new Map((spec.volumes ?? []).map((volume) => [volume.name, imageOf(example, volume)])),
+    efi: firmware?.bootloader?.efi && { code: '/firmware/code.fd', variables: 'disks/efi-variables.fd' },
+    kernel: firmware?.kernelBoot && {
+      kernel: 'volumes/kernel-boot/kernel',
+      initrd: 'volumes/kernel-boot/initrd',
+    },
+    now: Date.UTC(2026, 0, 2, 3, 4, 5),
+  };
+}
+
+/** One argument a line; what starts with a dash begins a new one. */
+function render({ argv, environment }: ReturnType<typeof commandLine>): string {
+  const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}\n`);
+  return `${variables.join('')}${argv.join('\n').replace(/\n(?!-)/g, ' ')}\n`;
+}
+
+for (const example of examples) {
+  test(`the command line of ${example.name}`, () => {
+    const golden = fileURLToPath(new URL(`testdata/${example.name}.args`, import.meta.url));
+    const line = render(commandLine(contextOf(example)));
+    if (process.env['UPDATE_GOLDEN']) writeFileSync(golden, line);
+    assert.equal(line, readFileSync(golden, 'utf8'));
+  });
+}
+
+const qemu = 'qemu-system-x86_64';
+const installed = [qemu, 'qemu-img'].every((binary) => spawnSync(binary, ['--version']).status === 0);
+
+function impossible({ block, spec }: Example): string | undefined {
+  if (block) return 'it needs a block device';
+  return spec.domain.firmware?.kernelBoot ? 'it needs a kernel' : undefined;
+}
+
+/** Makes every file that the command line names. */
+function makeFiles({ images }: MachineContext): void {
+  const files = [...images.values()].flatMap(({ file, backing }) => (backing ? [backing, file] : [file]));
+  for (const { path, format } of files) {
+    mkdirSync(dirname(path), { recursive: true });
+    if (format === 'qcow2')
+      assert.equal(spawnSync('qemu-img', ['create', '-f', 'qcow2', path, '1M']).status, 0);
+    else writeFileSync(path, '');
+    if (format === 'raw') truncateSync(path, 1 << 20);
+  }
+}
+
+for (const example of examples) {
+  const skip = impossible(example) ?? (installed ? false : `${qemu} is not installed`);
+  test(`QEMU makes the machine of ${example.name}`, { skip }, async () => {
+    const podDir = mkdtempSync(join(tmpdir(), 'nativirt-argv-'));
+    process.chdir(podDir);
+    try {
+      const described = contextOf({ ...example, accelerator: 'tcg' });
+      makeFiles(described);
+      mkdirSync('disks', { recursive: true });
+      const context = { ...described, efi: await prepareEfi(described.vmi) };
+      const machine = await startQemu({
+        binary: qemu,
+        commandLine: commandLine(context),
+        searchPath: process.env['PATH'] ?? '',
+        hasSerial: hasSerialConsole(context),
+        onEvent: () => {},
+        signal: new AbortController().signal,
+      });
+      const status = await machine.qmp.execute('query-status');
+      assert.equal((status as { status: string }).status, 'prelaunch');
+      const blocks = (await machine.qmp.execute('query-block')) as { qdev?: string }[];
+      assert.equal(blocks.filter(({ qdev }) => qdev?.includes('disk-')).length, context.images.size);
+      await machine.qmp.execute('quit');
+      assert.deepEqual(await machine.exited, { code: 0, signal: null });
+      assert.equal(existsSync('qemu/qmp.sock'), false, 'nothing listens once QEMU is connected');
+      assert.equal(readFileSync('qemu/qemu.log', 'utf8'), '');
+    } finally {
+      process.chdir('/');
+      rmSync(podDir, { recursive: true, force: true });
+    }
+  });
+}

@@ -1,0 +1,224 @@
+import type { VirtualMachineInstanceSpec } from '../../../openapi/generated/types/kubevirt_v1.js';
+import type { Accelerator } from '../model.js';
+
+export interface Example {
+  readonly name: string;
+  readonly accelerator: Accelerator;
+  /** Volumes that are block devices. */
+  readonly block?: readonly string[];
+  readonly spec: VirtualMachineInstanceSpec;
+}
+
+const image = { image: 'example/disk' };
+const pod = [{ name: 'default', pod: {} }];
+
+/** Machines of the kinds that users make, each with its command line in a file of its name. */
+export const examples: readonly Example[] = [
+  {
+    name: 'smallest',
+    accelerator: 'tcg',
+    spec: { domain: { devices: {}, resources: { requests: { memory: '64M', cpu: '1500m' } } } },
+  },
+  {
+    name: 'cloud-image',
+    accelerator: 'kvm',
+    spec: {
+      domain: {
+        memory: { guest: '1024M' },
+        devices: {
+          disks: [
+            { name: 'containerdisk', disk: { bus: 'virtio' } },
+            { name: 'cloudinitdisk', disk: { bus: 'virtio' } },
+          ],
+          interfaces: [{ name: 'default', masquerade: {}, macAddress: '02:00:00:00:00:01' }],
+          rng: {},
+        },
+        firmware: { uuid: '5d307ca9-b3ef-428c-8861-06e72d69f223', serial: 'a,b' },
+      },
+      networks: pod,
+      volumes: [
+        { name: 'containerdisk', containerDisk: image },
+        { name: 'cloudinitdisk', cloudInitNoCloud: { userData: '#cloud-config' } },
+      ],
+      terminationGracePeriodSeconds: 0,
+    },
+  },
+  {
+    name: 'kernel-boot',
+    accelerator: 'tcg',
+    spec: {
+      domain: {
+        memory: { guest: '1Gi' },
+        devices: { autoattachGraphicsDevice: false, autoattachPodInterface: false },
+        firmware: {
+          kernelBoot: {
+            container: { image: 'example/kernel', kernelPath: '/boot/vmlinuz', initrdPath: '/boot/initrd' },
+            kernelArgs: 'console=ttyS0 root=/dev/vda,ro',
+          },
+        },
+      },
+    },
+  },
+  {
+    name: 'volume-without-disk',
+    accelerator: 'tcg',
+    spec: {
+      domain: { memory: { guest: '128Mi' }, devices: {} },
+      volumes: [{ name: 'containerdisk', containerDisk: image }],
+    },
+  },
+  {
+    name: 'windows',
+    accelerator: 'kvm',
+    spec: {
+      domain: {
+        clock: {
+          utc: { offsetSeconds: 3600 },
+          timer: {
+            hpet: { present: false },
+            pit: { tickPolicy: 'delay' },
+            rtc: { tickPolicy: 'catchup' },
+            hyperv: {},
+          },
+        },
+        cpu: { cores: 2 },
+        memory: { guest: '2Gi' },
+        features: {
+          acpi: {},
+          apic: {},
+          hyperv: {
+            relaxed: {},
+            vapic: {},
+            spinlocks: { spinlocks: 8191 },
+            synictimer: { direct: {} },
+            ipi: { enabled: false },
+          },
+          smm: {},
+        },
+        firmware: { bootloader: { efi: { secureBoot: true } } },
+        devices: {
+          disks: [{ name: 'pvcdisk', disk: { bus: 'sata' } }],
+          interfaces: [{ name: 'default', masquerade: {}, model: 'e1000' }],
+          inputs: [{ name: 'tablet', type: 'tablet', bus: 'usb' }],
+        },
+      },
+      networks: pod,
+      volumes: [{ name: 'pvcdisk', persistentVolumeClaim: { claimName: 'disk-windows' } }],
+    },
+  },
+  {
+    name: 'disks',
+    accelerator: 'tcg',
+    spec: {
+      domain: {
+        memory: { guest: '256Mi' },
+        devices: {
+          disks: [
+            {
+              name: 'root',
+              disk: { bus: 'virtio' },
+              bootOrder: 2,
+              serial: 'ROOT1',
+              cache: 'none',
+              io: 'native',
+            },
+            {
+              name: 'a-volume-with-a-name-that-is-too-long-for-a-block-node',
+              disk: { bus: 'virtio' },
+              dedicatedIOThread: true,
+              cache: 'writeback',
+              blockSize: { custom: { logical: 512, physical: 4096 } },
+            },
+            { name: 'installer', cdrom: { bus: 'sata' }, bootOrder: 1 },
+            { name: 'drivers', cdrom: { bus: 'scsi' } },
+            { name: 'data', disk: { bus: 'scsi', readonly: true }, errorPolicy: 'report' },
+            { name: 'shared', disk: { bus: 'scsi' }, shareable: true, errorPolicy: 'enospace' },
+            { name: 'stick', disk: { bus: 'usb' }, io: 'threads', cache: 'writethrough' },
+            ...['s1', 's2', 's3', 's4', 's5', 's6'].map((name) => ({ name, disk: { bus: 'sata' } })),
+          ],
+        },
+      },
+      volumes: [
+        { name: 'root', containerDisk: image },
+        { name: 'a-volume-with-a-name-that-is-too-long-for-a-block-node', emptyDisk: { capacity: '1Gi' } },
+        { name: 'installer', containerDisk: image },
+        { name: 'drivers', configMap: { name: 'drivers' } },
+        ...['data', 'shared', 'stick', 's1', 's2', 's3', 's4', 's5', 's6'].map((name) => ({
+          name,
+          emptyDisk: { capacity: '1Mi' },
+        })),
+      ],
+    },
+  },
+  {
+    name: 'lun',
+    accelerator: 'tcg',
+    block: ['lun', 'disk'],
+    spec: {
+      domain: {
+        memory: { guest: '256Mi' },
+        devices: {
+          disks: [
+            { name: 'lun', lun: {} },
+            { name: 'disk', disk: { bus: 'virtio' } },
+          ],
+        },
+      },
+      volumes: [
+        { name: 'lun', persistentVolumeClaim: { claimName: 'lun' } },
+        { name: 'disk', persistentVolumeClaim: { claimName: 'disk' } },
+      ],
+    },
+  },
+  {
+    name: 'transitional-devices',
+    accelerator: 'tcg',
+    spec: {
+      domain: {
+        memory: { guest: '256Mi' },
+        machine: { type: 'pc-q35-6.2' },
+        rebootPolicy: 'Terminate',
+        chassis: { manufacturer: 'Example, Inc.', serial: 'C1' },
+        features: { acpi: { enabled: true } },
+        clock: { timezone: 'Europe/Berlin' },
+        devices: {
+          useVirtioTransitional: true,
+          autoattachSerialConsole: false,
+          autoattachMemBalloon: false,
+          disableHotplug: true,
+          disks: [{ name: 'root', disk: { bus: 'virtio' } }],
+          interfaces: [
+            { name: 'default', bridge: {}, acpiIndex: 7 },
+            { name: 'absent', bridge: {}, state: 'absent' },
+          ],
+          inputs: [{ name: 'keys', type: 'keyboard', bus: 'virtio' }],
+          watchdog: { name: 'dog', i6300esb: { action: 'poweroff' } },
+          panicDevices: [{ model: 'isa' }],
+          video: { type: 'virtio' },
+          rng: {},
+        },
+      },
+      networks: [{ name: 'default', pod: { vmNetworkCIDR: '10.11.12.0/24' } }],
+      volumes: [{ name: 'root', containerDisk: image }],
+    },
+  },
+  {
+    name: 'cpu-and-memory',
+    accelerator: 'tcg',
+    spec: {
+      domain: {
+        cpu: {
+          sockets: 2,
+          cores: 2,
+          threads: 1,
+          maxSockets: 4,
+          model: 'Nehalem',
+          features: [{ name: 'aes', policy: 'require' }, { name: 'vmx', policy: 'disable' }, { name: 'avx' }],
+        },
+        memory: { guest: '512Mi', maxGuest: '2Gi' },
+        firmware: { bootloader: { efi: { secureBoot: false } } },
+        devices: {},
+      },
+    },
+  },
+];
