@@ -38,7 +38,7 @@ const maximumLineLength = 32 * 1024 * 1024;
 const longestUnixPath = 107;
 
 /** Connects, also where the path is longer than a unix socket's address may be. */
-async function connectUnix(path: string, signal?: AbortSignal): Promise<Socket> {
+export async function connectUnix(path: string, signal?: AbortSignal): Promise<Socket> {
   if (Buffer.byteLength(path) <= longestUnixPath) return connected(path, path, signal);
   const directory = await open(dirname(path), 'r');
   try {

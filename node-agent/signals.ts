@@ -1,3 +1,5 @@
+import { setMaxListeners } from 'node:events';
+
 /** A signal that aborts with any of several others; `dispose` lets go of them, which may live longer. */
 export interface LinkedSignal {
   readonly signal: AbortSignal;
@@ -7,6 +9,8 @@ export interface LinkedSignal {
 /** `AbortSignal.any` keeps entries in long-lived sources (nodejs/node#54614); this one does not once disposed. */
 export function linkSignals(...sources: readonly AbortSignal[]): LinkedSignal {
   const controller = new AbortController();
+  // As many may wait for it as like: Node takes more than ten for a leak.
+  setMaxListeners(0, controller.signal);
   const abort = (event: Event): void => {
     // Only abort signals send this event.
     controller.abort((event.target as AbortSignal).reason);

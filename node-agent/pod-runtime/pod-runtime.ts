@@ -8,6 +8,7 @@ import { sleep } from '../../controllers/runtime/clock.js';
 import { isNotFound } from '../../controllers/runtime/errors.js';
 import type { Informer } from '../../controllers/runtime/informer.js';
 import { pods } from '../../controllers/runtime/kinds.js';
+import { sharedSignal } from '../../controllers/runtime/signals.js';
 import type { PodDirectories } from '../pod-directory.js';
 import { PodWorker, type PodWorkerOptions } from './pod-worker.js';
 
@@ -33,7 +34,8 @@ export class PodRuntime {
   }
 
   /** Until the signal aborts; launchers go on running. */
-  async run(signal: AbortSignal): Promise<void> {
+  async run(stop: AbortSignal): Promise<void> {
+    const signal = sharedSignal(stop);
     const { informer, directories } = this.options;
     await directories.create();
     const remove = informer.addHandler({

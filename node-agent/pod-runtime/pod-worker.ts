@@ -10,6 +10,7 @@ import type { Pod } from '../../openapi/generated/types/core_v1.js';
 import { finalStates } from '../../openapi/launcher/protocol.js';
 import { Backoff } from '../../controllers/runtime/backoff.js';
 import { sleep, timestamp } from '../../controllers/runtime/clock.js';
+import { findCondition } from '../../controllers/runtime/conditions.js';
 import { isConflict, isNotFound } from '../../controllers/runtime/errors.js';
 import { pods } from '../../controllers/runtime/kinds.js';
 import type { PodDirectory } from '../pod-directory.js';
@@ -66,6 +67,8 @@ export class PodWorker {
 
   update(pod: Pod): void {
     this.pod = pod;
+    // A controller takes the readiness of a silent node's pods away: this agent has been silent, and is back.
+    if (this.state.kind === 'Running' && isMarkedUnready(pod)) this.setState(this.state);
     if (pod.metadata.deletionTimestamp === undefined) return;
     this.termination.request((pod.metadata.deletionGracePeriodSeconds ?? 30) * 1000);
   }
@@ -284,6 +287,10 @@ export class PodWorker {
 
 function isLauncherPod({ metadata }: Pod): boolean {
   return metadata.labels?.[launcherLabel] === launcherLabelValue;
+}
+
+function isMarkedUnready({ status }: Pod): boolean {
+  return status?.phase === 'Running' && findCondition(status.conditions, 'Ready')?.status !== 'True';
 }
 
 function isEnded({ status }: Pod): boolean {

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { type TestContext } from 'node:test';
+import { WebSocket } from 'ws';
+import { ensureCa } from '../apiserver/pki/authority.js';
+import { findCondition } from '../controllers/runtime/conditions.js';
+import { events, leases, nodes, pods, virtualMachineInstances } from '../controllers/runtime/kinds.js';
+import { FakeClient } from '../controllers/runtime/testing/fake-client.js';
+import { SilentLogger } from '../controllers/runtime/testing/silent-logger.js';
+import {
+  apiserverUser,
+  nodeAgentAddressAnnotation,
+  nodeAgentServerName,
+  nodeAgentStreamPath,
+} from '../openapi/node-agent.js';
+import { createNodeAgent } from './agent.js';
+import { eventually } from './testing/eventually.js';
+import { namespace, newPod, newVmi, nodeName } from './testing/objects.js';
+import { fakeLauncher } from './testing/runtime.js';
+
+async function setUp(t: TestContext) {
+  const directory = await mkdtemp(join(tmpdir(), 'nativirt-agent-'));
+  t.after(() => rm(directory, { recursive: true, force: true }));
+  const authority = await ensureCa(join(directory, 'pki'));
+  const dnsNames = [nodeAgentServerName(nodeName)];
+  const server = authority.issue({ commonName: 'node', dnsNames, usages: ['server'], days: 1 });
+  const apiserver = authority.issue({ commonName: apiserverUser, usages: ['client'], days: 1 });
+  const client = new FakeClient();
+  const start = async () => {
+    const agent = await createNodeAgent({
+      client,
+      nodeName,
+      dataDirectory: join(directory, nodeName),
+      launcher: { command: fakeLauncher, environment: {} },
+      images: { layoutDirectories: [] },
+      streams: { credentials: () => ({ ca: authority.cert, ...server }), host: '127.0.0.1', port: 0 },
+      version: '0.1.0',
+      registerNode: true,
+      logger: new SilentLogger(),
+    });
+    const controller = new AbortController();
+    const running = agent.run(controller.signal);
+    const stop = async (): Promise<void> => {
+      controller.abort();
+      await running;
+    };
+    t.after(stop);
+    await agent.ready;
+    return { agent, stop };
+  };
+  const tls = { ca: authority.cert, servername: nodeAgentServerName(nodeName), ...apiserver };
+  const open = (address: string, uid: string) =>
+    new WebSocket(`wss://${address}${nodeAgentStreamPath(namespace, 'vm', 'console')}?uid=${uid}`, tls);
+  return { client, start, open };
+}
+
+test('a VMI from its pod to its end, with a console, over two lives of the agent', async (t) => {
+  const { client, start, open } = await setUp(t);
+  const first = await start();
+  assert.equal(first.agent.isReady(), true);
+  const node = await eventually(
+    client,
+    nodes,
+    { name: nodeName },
+    (found) => findCondition(found?.status?.conditions, 'Ready')?.status === 'True',
+  );
+  const address = node?.metadata.annotations?.[nodeAgentAddressAnnotation] ?? '';
+  await eventually(
+    client,
+    leases,
+    { namespace: 'kube-node-lease', name: nodeName },
+    (found) => found !== undefined,
+  );
+
+  const key = { namespace, name: 'vm' };
+  const vmi = await client.create(virtualMachineInstances, newVmi('vm'));
+  const pod = await client.create(pods, newPod(vmi));
+  await eventually(client, pods, pod.metadata, (found) => found?.status?.phase === 'Running');
+  client.put(virtualMachineInstances, key, (current) => ({
+    ...current,
+    metadata: { ...current.metadata, finalizers: ['kubevirt.io/foregroundDeleteVirtualMachine'] },
+    status: { phase: 'Scheduled', nodeName, activePods: { [pod.metadata.uid]: nodeName } },
+  }));
+  await eventually(client, virtualMachineInstances, key, (found) => found?.status?.phase === 'Running');
+
+  const socket = open(address, vmi.metadata.uid);
+  const echoed = new Promise<string>((resolve) => {
+    socket.on('message', (data: Buffer) => {
+      resolve(data.toString());
+    });
+  });
+  socket.on('open', () => {
+    socket.send('hello');
+  });
+  assert.equal(await echoed, 'hello');
+  const { imageBytes, ...counts } = first.agent.counts();
+  assert.equal(imageBytes, 0);
+  assert.deepEqual(counts, { pods: 1, launcherSessions: 1, streams: 1, images: 0 });
+  const closed = new Promise<number>((resolve) => socket.on('close', resolve));
+  await first.stop();
+  assert.equal(await closed, 1001);
+  assert.equal(first.agent.isReady(), false);
+
+  await start();
+  await client.delete(virtualMachineInstances, key);
+  await eventually(client, virtualMachineInstances, key, (found) => found?.status?.phase === 'Succeeded');
+  await client.delete(pods, pod.metadata);
+  await eventually(client, pods, pod.metadata, (found) => found === undefined);
+  const reasons = client.all(events).map(({ reason }) => reason);
+  for (const reason of ['Started', 'ShuttingDown', 'Stopped']) assert.ok(reasons.includes(reason), reason);
+});

@@ -1,0 +1,136 @@
+/** The Node of this machine, from its facts. Pure. */
+import type { Node, NodeStatus } from '../../openapi/generated/types/core_v1.js';
+import type { New, Quantity } from '../../openapi/meta.js';
+import { nodeAgentAddressAnnotation } from '../../openapi/node-agent.js';
+import { timestamp } from '../../controllers/runtime/clock.js';
+import {
+  withCondition,
+  type AnyCondition,
+  type WantedCondition,
+} from '../../controllers/runtime/conditions.js';
+import { usableCpuModels } from './cpu-models.js';
+import type { HostFacts } from './host-facts.js';
+
+export const heartbeatAnnotation = 'kubevirt.io/heartbeat';
+export const schedulableLabel = 'kubevirt.io/schedulable';
+
+export interface NodeIdentity {
+  readonly name: string;
+  /** Of the machine, as others reach it. */
+  readonly address: string;
+  /** `host:port` of the stream server. */
+  readonly streamAddress: string;
+  readonly version: string;
+}
+
+/** Below this share of the disk the node says that it has too little. */
+const diskPressureShare = 0.05;
+const maximumPods = 1000;
+
+/** Labels that this agent keeps, whoever made the Node. */
+export function nodeLabels(facts: HostFacts): Record<string, string> {
+  const models = usableCpuModels(facts.cpuVendor, facts.cpuFlags);
+  const newest = models.at(-1);
+  return {
+    [schedulableLabel]: 'true',
+    ...(facts.cpuVendor === undefined ? {} : { [`cpu-vendor.node.kubevirt.io/${facts.cpuVendor}`]: 'true' }),
+    ...Object.fromEntries(models.map((model) => [`cpu-model.node.kubevirt.io/${model}`, 'true'])),
+    ...(newest === undefined ? {} : { [`host-model-cpu.node.kubevirt.io/${newest}`]: 'true' }),
+  };
+}
+
+/** Labels that a kubelet would set. */
+function kubeletLabels(identity: NodeIdentity, facts: HostFacts): Record<string, string> {
+  return {
+    'kubernetes.io/hostname': identity.name,
+    'kubernetes.io/arch': facts.architecture,
+    'kubernetes.io/os': 'linux',
+  };
+}
+
+export function newNode(identity: NodeIdentity, facts: HostFacts, now: number): New<Node> {
+  return {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: {
+      name: identity.name,
+      labels: { ...kubeletLabels(identity, facts), ...nodeLabels(facts) },
+      annotations: nodeAnnotations(identity, now),
+    },
+    spec: {},
+  };
+}
+
+export function nodeAnnotations({ streamAddress }: NodeIdentity, now: number): Record<string, string> {
+  return { [nodeAgentAddressAnnotation]: streamAddress, [heartbeatAnnotation]: timestamp(now) };
+}
+
+function resources(facts: HostFacts): Record<string, Quantity> {
+  return {
+    cpu: String(facts.cpus),
+    memory: `${Math.floor(facts.memory / 1024)}Ki`,
+    'ephemeral-storage': `${Math.floor(facts.disk.size / 1024)}Ki`,
+    pods: String(maximumPods),
+    ...facts.hugepages,
+    ...(facts.kvm ? { 'devices.kubevirt.io/kvm': '1k' } : {}),
+  };
+}
+
+function wantedConditions({ disk }: HostFacts): WantedCondition[] {
+  const pressed = disk.available < disk.size * diskPressureShare;
+  return [
+    { type: 'Ready', status: 'True', reason: 'NodeAgentReady', message: 'the node agent is ready' },
+    pressed
+      ? {
+          type: 'DiskPressure',
+          status: 'True',
+          reason: 'NodeHasDiskPressure',
+          message: 'the disk is nearly full',
+        }
+      : {
+          type: 'DiskPressure',
+          status: 'False',
+          reason: 'NodeHasNoDiskPressure',
+          message: 'enough disk space is left',
+        },
+  ];
+}
+
+function hostname(identity: NodeIdentity): NodeStatus['addresses'] {
+  return [
+    { type: 'InternalIP', address: identity.address },
+    { type: 'Hostname', address: identity.name },
+  ];
+}
+
+/** Others' conditions are kept. */
+export function nodeStatus(
+  before: NodeStatus | undefined,
+  identity: NodeIdentity,
+  facts: HostFacts,
+  now: number,
+): NodeStatus {
+  let conditions: AnyCondition[] = [...(before?.conditions ?? [])];
+  for (const condition of wantedConditions(facts)) conditions = withCondition(conditions, condition, now);
+  const own = resources(facts);
+  return {
+    ...before,
+    addresses: hostname(identity) ?? [],
+    // Extended resources that device plugins or administrators have added stay.
+    capacity: { ...before?.capacity, ...own },
+    allocatable: { ...before?.allocatable, ...own },
+    conditions,
+    nodeInfo: {
+      architecture: facts.architecture,
+      bootID: facts.bootId,
+      containerRuntimeVersion: `nativirt://${identity.version}`,
+      kernelVersion: facts.kernel,
+      kubeletVersion: `nativirt-${identity.version}`,
+      kubeProxyVersion: '',
+      machineID: facts.machineId,
+      operatingSystem: 'linux',
+      osImage: facts.osImage,
+      systemUUID: facts.machineId,
+    },
+  };
+}

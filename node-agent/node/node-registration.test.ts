@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict';
+import test, { type TestContext } from 'node:test';
+import type { Node } from '../../openapi/generated/types/core_v1.js';
+import { nodeAgentAddressAnnotation } from '../../openapi/node-agent.js';
+import { findCondition } from '../../controllers/runtime/conditions.js';
+import { SharedInformer } from '../../controllers/runtime/informer.js';
+import { leases, nodes } from '../../controllers/runtime/kinds.js';
+import { FakeClient } from '../../controllers/runtime/testing/fake-client.js';
+import { FakeClock } from '../../controllers/runtime/testing/fake-clock.js';
+import { SilentLogger } from '../../controllers/runtime/testing/silent-logger.js';
+import { eventually } from '../testing/eventually.js';
+import { usableCpuModels } from './cpu-models.js';
+import { readHostFacts, type HostFacts } from './host-facts.js';
+import { keepLease, nodeLeaseNamespace } from './node-lease.js';
+import { NodeRegistration } from './node-registration.js';
+
+const facts: HostFacts = {
+  architecture: 'amd64',
+  cpus: 2,
+  memory: 4 * 1024 ** 3,
+  disk: { size: 100 * 1024 ** 3, available: 50 * 1024 ** 3 },
+  hugepages: { 'hugepages-2Mi': '0' },
+  cpuVendor: 'GenuineIntel',
+  cpuFlags: new Set(['ssse3', 'sse4_1', 'cx16', 'sse4_2', 'popcnt']),
+  kvm: true,
+  machineId: 'machine',
+  bootId: 'boot',
+  kernel: '6.1.0',
+  osImage: 'Debian GNU/Linux 12 (bookworm)',
+};
+
+const isReady = (node: Node | undefined): boolean =>
+  findCondition(node?.status?.conditions, 'Ready')?.status === 'True';
+
+function setUp(t: TestContext, { registerNode = true } = {}) {
+  const clock = new FakeClock();
+  const client = new FakeClient(clock);
+  const logger = new SilentLogger();
+  const host = { facts };
+  const informer = new SharedInformer({ client, kind: nodes, logger, clock });
+  const registration = new NodeRegistration({
+    client,
+    clock,
+    logger,
+    identity: { name: 'node-1', address: '192.0.2.1', streamAddress: '192.0.2.1:4000', version: '0.1.0' },
+    informer,
+    registerNode,
+    readFacts: () => Promise.resolve(host.facts),
+  });
+  const controller = new AbortController();
+  const alive = setInterval(() => undefined, 60_000);
+  const run = () => Promise.all([informer.run(controller.signal), registration.run(controller.signal)]);
+  const running = { promise: Promise.resolve<unknown>(undefined) };
+  const stop = async (): Promise<void> => {
+    clearInterval(alive);
+    controller.abort();
+    await running.promise;
+  };
+  t.after(stop);
+  const start = (): void => {
+    running.promise = run();
+  };
+  return { clock, client, host, start, stop };
+}
+
+const key = { name: 'node-1' };
+
+test('registers the node with what the machine has', async (t) => {
+  const { client, start, stop } = setUp(t);
+  start();
+  const node = await eventually(client, nodes, key, isReady);
+  assert.ok(node);
+  const { labels = {}, annotations = {} } = node.metadata;
+  assert.equal(labels['kubernetes.io/hostname'], 'node-1');
+  assert.equal(labels['kubernetes.io/arch'], 'amd64');
+  assert.equal(labels['kubevirt.io/schedulable'], 'true');
+  assert.equal(labels['cpu-model.node.kubevirt.io/Nehalem'], 'true');
+  assert.equal(labels['cpu-model.node.kubevirt.io/Westmere'], undefined);
+  assert.equal(annotations[nodeAgentAddressAnnotation], '192.0.2.1:4000');
+  assert.match(annotations['kubevirt.io/heartbeat'] ?? '', /^\d{4}-/);
+  assert.equal(node.status?.capacity?.['cpu'], '2');
+  assert.equal(node.status.allocatable?.['memory'], '4194304Ki');
+  assert.equal(node.status.capacity['devices.kubevirt.io/kvm'], '1k');
+  assert.equal(node.status.nodeInfo?.operatingSystem, 'linux');
+  await stop();
+  assert.equal(client.find(nodes, key)?.metadata.labels?.['kubevirt.io/schedulable'], 'false');
+});
+
+test('its heart beats once a minute, and it writes no more than that', async (t) => {
+  const { client, clock, start } = setUp(t);
+  start();
+  const first = await eventually(client, nodes, key, isReady);
+  const before = client.writes.length;
+  const beat = (node: Node | undefined): string =>
+    node?.metadata.annotations?.['kubevirt.io/heartbeat'] ?? '';
+  await clock.advance(30_000);
+  assert.equal(client.writes.length, before);
+  await clock.advance(30_000);
+  await eventually(client, nodes, key, (node) => beat(node) !== beat(first));
+  assert.equal(client.writes.length, before + 1);
+});
+
+test('takes back what a controller said while it was silent, and what was changed by hand', async (t) => {
+  const { client, start } = setUp(t);
+  start();
+  await eventually(client, nodes, key, isReady);
+  client.put(nodes, key, (node) => ({
+    ...node,
+    status: {
+      ...node.status,
+      conditions: [
+        { type: 'Ready', status: 'Unknown', reason: 'NodeStatusUnknown' },
+        { type: 'NetworkUnavailable', status: 'False' },
+      ],
+    },
+  }));
+  const back = await eventually(client, nodes, key, isReady);
+  assert.equal(findCondition(back?.status?.conditions, 'NetworkUnavailable')?.status, 'False');
+  client.put(nodes, key, (node) => ({
+    ...node,
+    metadata: { ...node.metadata, labels: {}, annotations: {} },
+  }));
+  await eventually(
+    client,
+    nodes,
+    key,
+    (node) =>
+      node?.metadata.labels?.['kubevirt.io/schedulable'] === 'true' &&
+      node.metadata.annotations?.[nodeAgentAddressAnnotation] !== undefined,
+  );
+  client.remove(nodes, key);
+  await eventually(client, nodes, key, isReady);
+});
+
+test('beside a kubelet it only labels the node', async (t) => {
+  const { client, start } = setUp(t, { registerNode: false });
+  await client.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1' } });
+  start();
+  const node = await eventually(
+    client,
+    nodes,
+    key,
+    (found) => found?.metadata.labels?.['kubevirt.io/schedulable'] === 'true',
+  );
+  assert.equal(node?.status?.capacity, undefined);
+  assert.equal(node?.metadata.labels?.['kubernetes.io/hostname'], undefined);
+});
+
+test('a full disk shows as DiskPressure', async (t) => {
+  const { client, host, start } = setUp(t);
+  host.facts = { ...facts, disk: { size: 100, available: 1 } };
+  start();
+  const node = await eventually(client, nodes, key, isReady);
+  assert.equal(findCondition(node?.status?.conditions, 'DiskPressure')?.status, 'True');
+});
+
+test('the lease is renewed every ten seconds, and made anew when it is gone', async (t) => {
+  const clock = new FakeClock();
+  const client = new FakeClient(clock);
+  const controller = new AbortController();
+  const alive = setInterval(() => undefined, 60_000);
+  t.after(() => {
+    clearInterval(alive);
+  });
+  const options = { client, clock, logger: new SilentLogger(), nodeName: 'node-1' };
+  const running = keepLease(options, controller.signal);
+  const lease = { namespace: nodeLeaseNamespace, name: 'node-1' };
+  const first = await eventually(client, leases, lease, (found) => found !== undefined);
+  await clock.advance(10_000);
+  const renewed = await eventually(
+    client,
+    leases,
+    lease,
+    (found) => found?.spec?.renewTime !== first?.spec?.renewTime,
+  );
+  assert.equal(renewed?.spec?.leaseDurationSeconds, 40);
+  client.remove(leases, lease);
+  await clock.advance(10_000);
+  await eventually(client, leases, lease, (found) => found !== undefined);
+  controller.abort();
+  await running;
+});
+
+test('this machine has facts', async () => {
+  const found = await readHostFacts('/');
+  assert.ok(found.cpus >= 1);
+  assert.ok(found.memory > 0);
+  assert.ok(found.disk.size >= found.disk.available);
+  assert.ok(found.bootId.length > 0);
+});
+
+test('CPU models go by their features, in order', () => {
+  const flags = (...names: string[]): Set<string> => new Set(names);
+  assert.deepEqual(usableCpuModels('GenuineIntel', flags('ssse3', 'sse4_1', 'cx16', 'aes', 'pclmulqdq')), [
+    'Penryn',
+  ]);
+  assert.deepEqual(usableCpuModels('AuthenticAMD', flags('cx16', 'popcnt', 'sse4a')), ['Opteron_G3']);
+  assert.deepEqual(usableCpuModels(undefined, flags('ssse3')), []);
+});

@@ -1,0 +1,137 @@
+/** Keeps the Node object true: creates it (standalone), its labels, annotations, status and heartbeat. */
+import type { Node } from '../../openapi/generated/types/core_v1.js';
+import { nodeAgentAddressAnnotation } from '../../openapi/node-agent.js';
+import type { Client } from '../../controllers/runtime/client.js';
+import type { Clock } from '../../controllers/runtime/clock.js';
+import { isConditionTrue } from '../../controllers/runtime/conditions.js';
+import { Controller, type ReconcileResult } from '../../controllers/runtime/controller.js';
+import { isAlreadyExists } from '../../controllers/runtime/errors.js';
+import type { Informer } from '../../controllers/runtime/informer.js';
+import { nodes } from '../../controllers/runtime/kinds.js';
+import type { Logger } from '../../controllers/runtime/logger.js';
+import { patchStatus } from '../../controllers/runtime/writes.js';
+import type { HostFacts } from './host-facts.js';
+import {
+  heartbeatAnnotation,
+  newNode,
+  nodeAnnotations,
+  nodeLabels,
+  nodeStatus,
+  schedulableLabel,
+  type NodeIdentity,
+} from './node-object.js';
+
+export interface NodeRegistrationOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly identity: NodeIdentity;
+  /** The Node of this name. */
+  readonly informer: Informer<Node>;
+  /** True where no kubelet makes the Node and reports its status. */
+  readonly registerNode: boolean;
+  readonly readFacts: () => Promise<HostFacts>;
+}
+
+const heartbeatInterval = 60_000;
+/** How long a stopping agent may take to say that its node runs no more VMs. */
+const farewellTimeout = 2000;
+
+export class NodeRegistration {
+  private readonly controller: Controller;
+
+  constructor(private readonly options: NodeRegistrationOptions) {
+    const { clock, logger, informer } = options;
+    this.controller = new Controller({
+      name: 'node',
+      informers: [informer],
+      reconcile: (_key, signal) => this.reconcile(signal),
+      clock,
+      logger,
+      workers: 1,
+    });
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const enqueue = (): void => {
+      this.controller.enqueue(this.options.identity.name);
+    };
+    const remove = this.options.informer.addHandler({ add: enqueue, update: enqueue, delete: enqueue });
+    enqueue();
+    try {
+      await this.controller.run(signal);
+    } finally {
+      remove();
+      await this.farewell();
+    }
+  }
+
+  private async reconcile(signal: AbortSignal): Promise<ReconcileResult | undefined> {
+    const { clock, client, identity, informer, registerNode } = this.options;
+    const facts = await this.options.readFacts();
+    let node = informer.get({ name: identity.name });
+    if (node === undefined) {
+      if (!registerNode) return { requeueAfter: heartbeatInterval };
+      try {
+        node = await client.create(nodes, newNode(identity, facts, clock.now()), signal);
+      } catch (error) {
+        // The informer is about to bring it.
+        if (isAlreadyExists(error)) return { requeueAfter: 1000 };
+        throw error;
+      }
+    } else {
+      node = await this.patchMetadata(node, facts, signal);
+    }
+    if (registerNode && this.isStatusDue(node, facts)) {
+      const status = nodeStatus(node.status, identity, facts, clock.now());
+      await patchStatus(client, nodes, node, status, signal);
+    }
+    return { requeueAfter: heartbeatInterval };
+  }
+
+  private async patchMetadata(node: Node, facts: HostFacts, signal: AbortSignal): Promise<Node> {
+    const { clock, client, identity } = this.options;
+    const { labels = {}, annotations = {} } = node.metadata;
+    const wanted = nodeLabels(facts);
+    const current =
+      Object.entries(wanted).every(([name, value]) => labels[name] === value) &&
+      annotations[nodeAgentAddressAnnotation] === identity.streamAddress &&
+      !this.isHeartbeatDue(annotations[heartbeatAnnotation]);
+    if (current) return node;
+    const body = { metadata: { labels: wanted, annotations: nodeAnnotations(identity, clock.now()) } };
+    return client.patch(nodes, { name: identity.name }, { type: 'merge', body }, undefined, signal);
+  }
+
+  private isHeartbeatDue(last: string | undefined): boolean {
+    const at = last === undefined ? Number.NaN : Date.parse(last);
+    const age = this.options.clock.now() - at;
+    // Whole seconds are written; a clock that was set back must not silence the heart either.
+    return Number.isNaN(age) || age < -heartbeatInterval || age >= heartbeatInterval - 1000;
+  }
+
+  /** The status is written when it changes meaning: free disk space, for one, changes all the time. */
+  private isStatusDue({ status }: Node, facts: HostFacts): boolean {
+    const wanted = nodeStatus(status, this.options.identity, facts, this.options.clock.now());
+    return !isConditionTrue(status?.conditions, 'Ready') || JSON.stringify(wanted) !== JSON.stringify(status);
+  }
+
+  /** Nothing new should be placed here while no agent runs. */
+  private async farewell(): Promise<void> {
+    const { client, clock, logger, identity } = this.options;
+    const timeout = new AbortController();
+    const cancel = clock.timer(farewellTimeout, () => {
+      timeout.abort(new Error('no answer in time'));
+    });
+    try {
+      const body = { metadata: { labels: { [schedulableLabel]: 'false' } } };
+      await client.patch(nodes, { name: identity.name }, { type: 'merge', body }, undefined, timeout.signal);
+    } catch (error) {
+      logger.debug(
+        { err: error, node: identity.name },
+        'could not mark the node as unschedulable while stopping',
+      );
+    } finally {
+      cancel();
+    }
+  }
+}
