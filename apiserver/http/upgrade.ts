@@ -13,7 +13,7 @@ export function upgradeExchange(request: IncomingMessage, socket: Socket, head: 
   socket.on('error', () => socket.destroy());
   response.once('finish', () => {
     response.detachSocket(socket);
-    socket.end();
+    socket.destroySoon();
     response.emit('close');
   });
   return new Exchange(request, response, { socket, head });

@@ -134,6 +134,11 @@ export class ApiServer {
     return address;
   }
 
+  /** TCP connections that are open, busy or not. */
+  get openConnections(): number {
+    return this.#connections.size;
+  }
+
   /** New connections get the new certificate; those that are open go on with the old one. */
   setServingCertificate(tls: TlsFiles): void {
     this.#server.setSecureContext(secureContext(tls));
