@@ -38,23 +38,54 @@ const patchSchema: Schema = {
   description: 'A change to an object, in the form that the media type says.',
 };
 
-/** Every schema that `operations` need, by full name and in the order of names. */
-export function schemasFor(
-  definitions: Definitions,
-  resources: readonly PublishedResource[],
-  operations: readonly Operation[],
-  style: SchemaStyle,
-): Json {
-  const published = withLists(definitions, resources);
-  const kinds = kindsOf(resources);
-  const names = reachable(published, [...rootsOf(operations), ...eventRoots]);
-  return Object.fromEntries(
-    names.map((name) => {
-      const schema = convert(replacedSchema(published, name), style);
+interface Converted {
+  readonly schema: Json;
+  /** Full names of the definitions that it refers to. */
+  readonly references: readonly string[];
+}
+
+/** Writes the schemas of all documents of one style. What several documents share is converted once. */
+export class SchemaWriter {
+  private readonly converted = new Map<string, Converted>();
+
+  constructor(
+    private readonly definitions: Definitions,
+    private readonly style: SchemaStyle,
+  ) {}
+
+  /** Every schema that `operations` need, by full name and in the order of names. */
+  schemasFor(resources: readonly PublishedResource[], operations: readonly Operation[]): Json {
+    const kinds = kindsOf(resources);
+    const lists = new Map(
+      resources.flatMap(({ definition: item, kind }) =>
+        item === undefined ? [] : [[listDefinition(item), listSchema(item, kind)] as const],
+      ),
+    );
+    const names = new Set([...rootsOf(operations), ...eventRoots]);
+    const schemas: [string, Json][] = [];
+    // A Set grows while it is walked: this follows every reference once.
+    for (const name of names) {
+      const { schema, references } = this.convert(name, lists);
+      for (const reference of references) names.add(reference);
       const known = kinds.get(name);
-      return [name, known === undefined ? schema : { ...schema, 'x-kubernetes-group-version-kind': known }];
-    }),
-  );
+      schemas.push([
+        name,
+        known === undefined ? schema : { ...schema, 'x-kubernetes-group-version-kind': known },
+      ]);
+    }
+    return Object.fromEntries(schemas.sort(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
+  private convert(name: string, lists: ReadonlyMap<string, Schema>): Converted {
+    let converted = this.converted.get(name);
+    if (converted === undefined) {
+      const schema =
+        name === patchDefinition ? patchSchema : (lists.get(name) ?? replacedSchema(this.definitions, name));
+      converted = { schema: convert(schema, this.style), references: referencesOf(schema) };
+      this.converted.set(name, converted);
+    }
+    return converted;
+  }
 }
 
 /** What a watch sends, though no operation answers with it. */
@@ -62,13 +93,6 @@ const eventRoots = [`${meta}.WatchEvent`];
 
 export function reference(name: string, style: SchemaStyle): Json {
   return { $ref: `${style.referencePrefix}${name}` };
-}
-
-function withLists(definitions: Definitions, resources: readonly PublishedResource[]): Definitions {
-  const lists: Record<string, Schema> = { [patchDefinition]: patchSchema };
-  for (const { definition: item, kind, verbs } of resources)
-    if (item !== undefined && verbs.includes('list')) lists[listDefinition(item)] = listSchema(item, kind);
-  return { ...definitions, ...lists };
 }
 
 function listSchema(item: string, kind: string): Schema {
@@ -118,14 +142,6 @@ function kindsOf(resources: readonly PublishedResource[]): Map<string, GroupVers
   for (const kind of ['Status', 'APIResourceList', 'APIGroup', 'APIGroupList'])
     add(`${meta}.${kind}`, '', 'v1', kind);
   return new Map([...kinds].map(([name, known]) => [name, [...known.values()]]));
-}
-
-function reachable(definitions: Definitions, roots: readonly string[]): string[] {
-  const names = new Set(roots);
-  // A Set grows while it is walked.
-  for (const name of names)
-    for (const inner of referencesOf(replacedSchema(definitions, name))) names.add(inner);
-  return [...names].sort();
 }
 
 function replacedSchema(definitions: Definitions, name: string): Schema {

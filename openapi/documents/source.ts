@@ -1,6 +1,7 @@
 /** The published documents of a server, made when they are first asked for. */
 import type { Definitions } from '../schema.js';
 import { groupVersionPath, type PublishedResource } from './published-resource.js';
+import { SchemaWriter, v2Style, v3Style } from './schemas.js';
 import { openApiV2 } from './v2.js';
 import { openApiV3 } from './v3.js';
 
@@ -30,6 +31,7 @@ export function createDocumentSource(
     made.set(name, known);
     return known;
   };
+  const v3Schemas = new SchemaWriter(definitions, v3Style);
   return {
     v3Paths: [...byPath.keys()].sort(),
     v3: (path) => {
@@ -37,8 +39,8 @@ export function createDocumentSource(
       const [first] = members ?? [];
       if (members === undefined || first === undefined)
         throw new Error(`there is no OpenAPI document ${path}`);
-      return once(path, () => openApiV3(definitions, first.group, first.version, members, serverVersion));
+      return once(path, () => openApiV3(v3Schemas, first.group, first.version, members, serverVersion));
     },
-    v2: () => once('', () => openApiV2(definitions, resources, serverVersion)),
+    v2: () => once('', () => openApiV2(new SchemaWriter(definitions, v2Style), resources, serverVersion)),
   };
 }

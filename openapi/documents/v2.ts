@@ -1,12 +1,12 @@
 /** OpenAPI v2: one document of everything, for aggregators and older clients. */
-import type { Definitions } from '../schema.js';
 import { operationsOf, resourceListOperation, type Operation } from './operations.js';
 import type { Parameter } from './parameters.js';
 import { groupVersionPath, type PublishedResource } from './published-resource.js';
-import { reference, schemasFor, v2Style, type Json } from './schemas.js';
+import { reference, v2Style, type Json, type SchemaWriter } from './schemas.js';
 
+/** `schemas` writes in `v2Style`. */
 export function openApiV2(
-  definitions: Definitions,
+  schemas: SchemaWriter,
   resources: readonly PublishedResource[],
   serverVersion: string,
 ): Json {
@@ -21,7 +21,7 @@ export function openApiV2(
     swagger: '2.0',
     info: { title: 'Nativirt', version: serverVersion },
     paths: pathsOf(operations),
-    definitions: schemasFor(definitions, resources, operations, v2Style),
+    definitions: schemas.schemasFor(resources, operations),
     securityDefinitions: {
       BearerToken: { type: 'apiKey', in: 'header', name: 'authorization', description: 'Bearer token' },
     },

@@ -1,13 +1,12 @@
 /** OpenAPI v3: one document a group-version. */
-import type { Definitions } from '../schema.js';
 import { operationsOf, resourceListOperation, type Operation } from './operations.js';
 import type { Parameter } from './parameters.js';
 import type { PublishedResource } from './published-resource.js';
-import { reference, schemasFor, v3Style, type Json } from './schemas.js';
+import { reference, v3Style, type Json, type SchemaWriter } from './schemas.js';
 
-/** `resources` are all those of one group-version. */
+/** `schemas` writes in `v3Style`; `resources` are all those of one group-version. */
 export function openApiV3(
-  definitions: Definitions,
+  schemas: SchemaWriter,
   group: string,
   version: string,
   resources: readonly PublishedResource[],
@@ -19,7 +18,7 @@ export function openApiV3(
     info: { title: 'Nativirt', version: serverVersion },
     paths: pathsOf(operations),
     components: {
-      schemas: schemasFor(definitions, resources, operations, v3Style),
+      schemas: schemas.schemasFor(resources, operations),
       securitySchemes: {
         BearerToken: { type: 'apiKey', in: 'header', name: 'authorization', description: 'Bearer token' },
       },
