@@ -1,6 +1,7 @@
 /** Where a launcher pod keeps its files on the node: `<data>/pods/<pod uid>/`, in the shape of `podLayout`. */
 import { mkdir, readdir, readFile, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { finalStates, podLayout, type DomainStatus } from '../openapi/launcher/protocol.js';
 import { isNotExist, readTextIfPresent, writeFileAtomic } from './files.js';
 import {
@@ -14,6 +15,9 @@ import {
 
 /** Written by the pod runtime beside what `podLayout` names. */
 const launcherPidFile = 'launcher.json';
+
+/** Milliseconds. A process that SIGKILL has not ended by then waits in the kernel, for a dead disk perhaps. */
+const longestPause = 3000;
 
 /** UIDs become directory names. */
 const uidPattern = /^[A-Za-z0-9][A-Za-z0-9.-]{0,252}$/;
@@ -123,16 +127,21 @@ export class PodDirectory {
     }
   }
 
-  /** Kills whatever of the pod still runs. Resolves with the number of processes that were killed. */
+  /** Kills whatever of the pod still runs, and waits until it is gone. Resolves with how many processes that were. */
   async killProcesses(): Promise<number> {
-    let killed = 0;
-    // Again until none is found: a dying launcher may just have started QEMU.
-    for (let round = 0; round < 5; round++) {
+    const killed = new Set<number>();
+    // Again until none is found: a dying launcher may just have started QEMU, and death takes a moment of which no event
+    // tells, as they are not our children.
+    for (let pause = 5; pause < longestPause; pause *= 2) {
       const processes = await this.processes();
       if (processes.length === 0) break;
-      for (const identity of processes) if (await sendSignal(identity, 'SIGKILL')) killed++;
+      for (const identity of processes) {
+        killed.add(identity.pid);
+        await sendSignal(identity, 'SIGKILL');
+      }
+      await delay(pause);
     }
-    return killed;
+    return killed.size;
   }
 
   async isLauncherAlive(): Promise<boolean> {
