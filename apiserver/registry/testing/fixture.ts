@@ -81,7 +81,13 @@ export async function startRegistry(
   const resources = options.resources ?? [...kubevirtResources, ...coreResources];
   const clock = createManualClock(testStart);
   const backend = createMemoryBackend();
-  const stores = createStoreSet({ backend, logger: pino({ level: 'silent' }) });
+  const stores = createStoreSet({
+    backend,
+    logger: pino({ level: 'silent' }),
+    limits: { readWaitMilliseconds: 20 },
+  });
+  // The timers of storage do not keep the process alive, and in a test nothing else does.
+  const alive = setInterval(() => undefined, 1000);
   const registry = createRegistry({
     resources,
     definitions,
@@ -160,6 +166,7 @@ export async function startRegistry(
       clock.advance(milliseconds);
     },
     async close() {
+      clearInterval(alive);
       await stores.close();
       await backend.close();
     },
