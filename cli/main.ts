@@ -86,7 +86,5 @@ export async function main(argv: readonly string[]): Promise<number> {
     });
   } finally {
     for (const signal of signals) process.off(signal, interrupt);
-    // What is left of a terminal's input would keep the process alive.
-    process.stdin.unref();
   }
 }

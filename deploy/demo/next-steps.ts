@@ -36,7 +36,7 @@ export function nextSteps({ keep, dataDirectory, pid }: Outcome): string {
       ...indented([`kubectl delete -n ${namespace} vm ${machine}`, `kill ${pid ?? ''}`]),
     ].join('\n');
   }
-  const example = relative(process.cwd(), resolve(root, 'deploy/examples/vm-demo.yaml'));
+  const examples = relative(process.cwd(), resolve(root, 'deploy/examples'));
   const kept = '$HOME/.local/share/nativirt';
   return [
     '',
@@ -48,8 +48,8 @@ export function nextSteps({ keep, dataDirectory, pid }: Outcome): string {
     '',
     ...indented([
       ...commands(kept).slice(0, 2),
-      `kubectl create namespace ${namespace}`,
-      `kubectl create -n ${namespace} -f ${example}`,
+      `kubectl create -f ${examples}/namespace.yaml`,
+      `kubectl create -n ${namespace} -f ${examples}/vm-demo.yaml`,
       ...commands(kept).slice(2),
     ]),
   ].join('\n');

@@ -18,20 +18,16 @@ export const namespace = 'demo';
 export const machine = 'demo';
 /** As the manifest's cloud-init has it. */
 const login = { user: 'demo', password: 'demo' };
-const manifest = resolve(import.meta.dirname, '../examples/vm-demo.yaml');
+const examples = resolve(import.meta.dirname, '../examples');
 /** Milliseconds that the guest has to shut down and the control plane to forget it. */
 const deletionTimeout = 90_000;
 
-/** Tells an accelerator, once. */
-function tellAccelerator(progress: Progress, { reason, message }: Event): void {
-  if (reason === 'Started' && / with KVM\b/.test(message ?? '')) {
-    progress.step('the guest runs with KVM, the hardware virtualization of this machine');
-  }
-  if (reason === 'SoftwareEmulation') {
-    progress.step(
-      'the guest runs with TCG, in software and slowly: there is no usable /dev/kvm on this machine',
-    );
-  }
+/** The node's agent says in the event what the guest runs with. */
+function tellAccelerator(progress: Progress, message: string): void {
+  const how = message.endsWith('KVM')
+    ? 'with KVM, the hardware virtualization of this machine'
+    : 'with TCG, in software and slowly, because this machine has no usable /dev/kvm';
+  progress.step(`${message}: the guest runs ${how}`);
 }
 
 export class Demo {
@@ -61,11 +57,13 @@ export class Demo {
   private async create(signal: AbortSignal): Promise<void> {
     const namespaces = await this.kubectl.run(['get', 'namespaces', '-o', 'name'], signal);
     if (!namespaces.split('\n').includes(`namespace/${namespace}`)) {
-      this.progress.step(await this.kubectl.run(['create', 'namespace', namespace], signal));
+      this.progress.step(await this.kubectl.run(['create', '-f', `${examples}/namespace.yaml`], signal));
     }
     // A data directory that was kept may still have the last demo's machine.
     await this.kubectl.run(['delete', '-n', namespace, '--ignore-not-found', 'vm', machine], signal);
-    this.progress.step(await this.kubectl.run(['create', '-n', namespace, '-f', manifest], signal));
+    this.progress.step(
+      await this.kubectl.run(['create', '-n', namespace, '-f', `${examples}/vm-demo.yaml`], signal),
+    );
   }
 
   /** Tells what happens until the guest runs. */
@@ -87,8 +85,10 @@ export class Demo {
           settle();
         },
         onEvent: (event: Event) => {
-          tellAccelerator(progress, event);
-          started ||= event.reason === 'Started';
+          if (event.reason === 'Started') {
+            tellAccelerator(progress, event.message ?? '');
+            started = true;
+          }
           if (event.type === 'Warning' && event.reason !== 'SoftwareEmulation') {
             warning = event.message ?? '';
             progress.step(`warning: ${event.reason ?? ''}: ${warning}`);
