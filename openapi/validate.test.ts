@@ -158,6 +158,13 @@ test('an update is not blamed for what it leaves as it was', () => {
   ]);
 });
 
+test('an update is not blamed for faults that are told of the whole object either', () => {
+  const old = vm({}, { cpu: { cores: 2 ** 31 }, memory: { guest: true } });
+  const relabelled = structuredClone(old);
+  relabelled.metadata['labels'] = { a: 'b' };
+  assert.deepEqual(validateVm(relabelled, old), []);
+});
+
 test('items of list maps are compared with the item of the same key', () => {
   const old = vm({ resourceClaims: [{ name: 'a', resourceClaimName: 1 }] });
   const moved = vm({ resourceClaims: [{ name: 'b' }, { name: 'a', resourceClaimName: 1 }] });

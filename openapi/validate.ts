@@ -2,7 +2,7 @@
 import type { StatusCause } from './meta.js';
 import type { Definitions } from './schema.js';
 import { compileNode, type StructuralNode } from './structural/nodes.js';
-import { invalid, type FieldError } from './validation/field-error.js';
+import { invalid, unplaced, type FieldError } from './validation/field-error.js';
 import { schemaCompiler, type SchemaValidator } from './validation/json-schema.js';
 import { visitList } from './validation/lists.js';
 import { ratchet } from './validation/ratchet.js';
@@ -56,8 +56,8 @@ function ruleErrors(
   if (rules === undefined) return [];
   if (errors.some(({ cause }) => blockingReasons.has(cause.reason ?? '')))
     return [
-      invalid(
-        undefined,
+      unplaced(
+        [],
         'the remaining validation rules were not checked because the object was invalid; correct the other errors first',
         null,
       ),

@@ -5,21 +5,20 @@ import type { StatusCause } from '../meta.js';
 export type FieldPath = readonly (string | number)[];
 
 export interface FieldError {
-  /** Where the value is, or would be. Undefined: the fault is told about the object as a whole. */
-  readonly path: FieldPath | undefined;
+  /** Where the value is, or would be. */
+  readonly path: FieldPath;
   readonly cause: StatusCause;
 }
 
-/** `spec.disks[0].name`. A fault of the whole object has the path `<nil>`, as Go prints it. */
-export function fieldOf(path: FieldPath | undefined): string {
-  if (path === undefined) return '<nil>';
+/** `spec.disks[0].name`. */
+export function fieldOf(path: FieldPath): string {
   return path.reduce<string>(
     (text, step) => (typeof step === 'number' ? `${text}[${step}]` : text === '' ? step : `${text}.${step}`),
     '',
   );
 }
 
-function fieldError(path: FieldPath | undefined, reason: string, message: string): FieldError {
+function fieldError(path: FieldPath, reason: string, message: string): FieldError {
   return { path, cause: { reason, message, field: fieldOf(path) } };
 }
 
@@ -30,9 +29,15 @@ export function required(path: FieldPath): FieldError {
 }
 
 /** `detail` says what would be right. Without `value` it is left out of the message, for what is too large to print. */
-export function invalid(path: FieldPath | undefined, detail: string, value?: unknown): FieldError {
+export function invalid(path: FieldPath, detail: string, value?: unknown): FieldError {
   const shown = value === undefined ? '' : ` ${quoted(value)}:`;
   return fieldError(path, 'FieldValueInvalid', `Invalid value:${shown} ${detail}`);
+}
+
+/** A fault that clients see told of the object as a whole: its field is `<nil>`, as Go prints it. */
+export function unplaced(path: FieldPath, detail: string, value: unknown): FieldError {
+  const { cause } = invalid(path, detail, value);
+  return { path, cause: { ...cause, field: '<nil>' } };
 }
 
 export function typeInvalid(path: FieldPath, type: string, value: unknown): FieldError {

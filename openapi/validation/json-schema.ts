@@ -120,7 +120,7 @@ export class SchemaCompiler {
 }
 
 const dateTime = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
-const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+const base64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
 function addFormats(ajv: Ajv): void {
   const within = (bits: number) => (value: number) => value >= -(2 ** (bits - 1)) && value < 2 ** (bits - 1);
@@ -134,7 +134,10 @@ function addFormats(ajv: Ajv): void {
   });
   ajv.addFormat('byte', {
     type: 'string',
-    validate: (text: string) => base64.test(text.replace(/[\r\n]/g, '')),
+    validate: (text: string) => {
+      const digits = text.replace(/[\r\n]/g, '');
+      return digits.length % 4 === 0 && base64.test(digits);
+    },
   });
 }
 

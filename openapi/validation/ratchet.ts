@@ -15,7 +15,6 @@ export function ratchet(
   old: unknown,
 ): readonly FieldError[] {
   return errors.filter(({ path, cause }) => {
-    if (path === undefined) return true;
     // What is absent can only have been taken from its parent.
     const place = cause.reason === 'FieldValueRequired' ? path.slice(0, -1) : path;
     return !unchanged(root, place, value, old);

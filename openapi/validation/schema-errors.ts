@@ -8,6 +8,7 @@ import {
   tooLong,
   tooMany,
   typeInvalid,
+  unplaced,
   type FieldError,
   type FieldPath,
 } from './field-error.js';
@@ -62,8 +63,8 @@ function convert(error: ErrorObject, path: FieldPath): readonly FieldError[] {
 function formatError(path: FieldPath, format: string, data: unknown): FieldError {
   if (typeof data !== 'number') return typeInvalid(path, format, data);
   const type = format.startsWith('int') ? 'integer' : 'number';
-  return invalid(
-    undefined,
+  return unplaced(
+    path,
     `Checked value must be of type ${type} with format ${format} in ${fieldOf(path)}`,
     '',
   );
@@ -72,7 +73,7 @@ function formatError(path: FieldPath, format: string, data: unknown): FieldError
 function intOrStringErrors(path: FieldPath, data: unknown): readonly FieldError[] {
   return [
     typeInvalid(path, 'integer', typeName(data)),
-    invalid(undefined, `"${fieldOf(path)}" must validate at least one schema (anyOf)`, ''),
+    unplaced(path, `"${fieldOf(path)}" must validate at least one schema (anyOf)`, ''),
   ];
 }
 
