@@ -66,8 +66,8 @@ export interface BackendEvents {
 
 export interface BackendWatchOptions {
   /**
-   * Whether events carry what was there before. True if absent. If false, `previous` is undefined and the value of a
-   * delete is empty: for readers that hold the previous state themselves.
+   * Whether events carry what was there before. True if absent. If false, `previous` is undefined, and the value of a
+   * delete is empty and its createRevision unknown: for readers that hold the previous state themselves.
    */
   readonly previous?: boolean;
 }

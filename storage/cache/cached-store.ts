@@ -253,14 +253,15 @@ export class CachedStore implements ObjectStore, WatcherHost {
       value: bytes,
       ...(ttlSeconds !== undefined && { ttlSeconds }),
     });
-    if (progress.revision < revision) backend.requestProgress?.();
     if (!(await progress.reached(revision, limits.writeWaitMilliseconds))) {
       throw new UnavailableError(
         `the write of ${key} is done (revision ${revision}), but readers do not see it yet`,
       );
     }
     if (pending.entry?.revision === revision) return pending.entry;
-    // The cache was filled anew meanwhile, so it did not see this write pass.
+    const cached = this.#entries.get(key);
+    if (cached?.revision === revision) return cached;
+    // The cache was filled anew meanwhile, or took it for another write of the same bytes.
     const last = bytes ?? (await backend.get(key, { revision: expect })).kv?.value;
     if (last === undefined) throw new UnavailableError(`what ${key} was before it was deleted is not known`);
     return { key, revision, bytes: last, attributes };

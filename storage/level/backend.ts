@@ -174,7 +174,7 @@ async function prepareDirectory(directory: string): Promise<void> {
   }
 }
 
-const levelFile = /^(CURRENT|LOCK|LOG(\.old)?|PROBE|MANIFEST-\d+|\d+\.(log|ldb|sst|dbtmp))$/;
+const levelFile = /^(lost\+found|CURRENT|LOCK|LOG(\.old)?|PROBE|MANIFEST-\d+|\d+\.(log|ldb|sst|dbtmp))$/;
 
 function openError(error: unknown, directory: string): StorageError {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { CompactedError, UnavailableError } from '../errors.js';
 import { describeEvents, put, readUntil, remove, type OpenBackend } from './backend-fixture.js';
 
-export function watchTests(open: OpenBackend): void {
+export function watchTests(open: OpenBackend, many: number): void {
   test('a watch tells past and coming changes of its prefix in order, with what was there before', async (t) => {
     const { backend } = await open(t);
     const abort = new AbortController();
@@ -26,10 +26,14 @@ export function watchTests(open: OpenBackend): void {
     const r2 = await put(backend, '/g/r/a', r1, 'a2');
     const r3 = await remove(backend, '/g/r/a', r2);
     const watch = backend.watch('/g/r/', r1, new AbortController().signal, { previous: false });
-    assert.deepEqual(describeEvents(await readUntil(watch, r3)), [
-      `${r2} put /g/r/a=a2 (${r1}..${r2}) was nothing`,
-      `${r3} delete /g/r/a= (${r1}..${r3}) was nothing`,
-    ]);
+    const read = (await readUntil(watch, r3)).flatMap(({ events }) => events);
+    assert.deepEqual(
+      read.map(({ type, key, kv, previous }) => [type, key, kv.value.toString(), kv.modRevision, previous]),
+      [
+        ['put', '/g/r/a', 'a2', r2, undefined],
+        ['delete', '/g/r/a', '', r3, undefined],
+      ],
+    );
   });
 
   test('a watch says at once that it is in force, and how far it is when others change', async (t) => {
@@ -39,7 +43,9 @@ export function watchTests(open: OpenBackend): void {
     assert.deepEqual(await watch.next(), { done: false, value: { revision: r1, events: [] } });
     const r2 = await put(backend, '/g/r/a', r1, 'a2');
     backend.requestProgress?.();
-    assert.deepEqual(await watch.next(), { done: false, value: { revision: r2, events: [] } });
+    const progress = await watch.next();
+    assert.ok(progress.done !== true && progress.value.revision >= r2);
+    assert.deepEqual(progress.value.events, []);
     await watch.return?.();
   });
 
@@ -96,9 +102,8 @@ export function watchTests(open: OpenBackend): void {
     const watch = backend.watch('/g/r/', start, new AbortController().signal);
     const iterator = watch[Symbol.asyncIterator]();
     await iterator.next();
-    const count = 6000;
     const revisions = await Promise.all(
-      Array.from({ length: count }, (_, i) => put(backend, `/g/r/${i}`, 0, 'x')),
+      Array.from({ length: many }, (_, i) => put(backend, `/g/r/${i}`, 0, 'x')),
     );
     const rest = { [Symbol.asyncIterator]: () => iterator };
     const read = await readUntil(rest, Math.max(...revisions));

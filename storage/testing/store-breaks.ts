@@ -81,13 +81,11 @@ export function breakTests(open: OpenBackend): void {
     const c = await backend.write({ key, expect: 0, value: bytesOf(thing('c')) });
     const d = await backend.write({ key, expect: c.revision, value: bytesOf(thing('c', 'blue')) });
     const stale = assert.rejects(store.list({ at: { kind: 'newest' } }), UnavailableError);
-    await settle(clock);
-    await stale;
+    await settle(clock, stale);
     assert.equal((await store.list({ at: { kind: 'any' } })).entries.length, 2);
     line.mend();
     const established = line.established();
-    await settle(clock);
-    await established;
+    await settle(clock, established);
     assert.deepEqual(await watch.read(2), [`ADDED c:red ${c.revision}`, `MODIFIED c:blue ${d.revision}`]);
     assert.equal((await store.list({ at: { kind: 'newest' } })).entries.length, 3);
     assert.ok(line.watches >= 2);
@@ -113,8 +111,7 @@ export function breakTests(open: OpenBackend): void {
     await backend.compact(e.revision);
     line.mend();
     const established = line.established();
-    await settle(clock);
-    await established;
+    await settle(clock, established);
     await reading;
     await assert.rejects(resume.read(1), CompactedError);
     const { entries, revision: listed } = await store.list({ at: { kind: 'newest' } });
@@ -129,10 +126,20 @@ export function breakTests(open: OpenBackend): void {
   });
 }
 
-/** Lets retries and waits of the cache run out, with room for what they do in between. */
-async function settle(clock: { advance(ms: number): void }): Promise<void> {
-  for (let i = 0; i < 20; i++) {
-    await new Promise((resolve) => setTimeout(resolve, 1));
+/** Lets retries and waits of the cache run out until `done`, with room for what they do in between. */
+async function settle<T>(clock: { advance(ms: number): void }, done: Promise<T>): Promise<T> {
+  let settled = false;
+  const finish = (): void => {
+    settled = true;
+  };
+  done.then(finish, finish);
+  for (let i = 0; !isSettled() && i < 2000; i++) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
     clock.advance(1000);
+  }
+  return await done;
+
+  function isSettled(): boolean {
+    return settled;
   }
 }

@@ -1,0 +1,190 @@
+import * as grpc from '@grpc/grpc-js';
+import { fromJSON } from '@grpc/proto-loader';
+import { CompactedError, StorageError, UnavailableError } from '../errors.js';
+import type { Calls, WatchRequest, WatchResponse } from './messages.js';
+import { services } from './messages.js';
+import { schema } from './schema.js';
+
+/** PEM. `ca` absent: the certificates that Node trusts. `cert` and `key` if etcd asks for a client certificate. */
+export interface EtcdTls {
+  readonly ca?: Buffer;
+  readonly cert?: Buffer;
+  readonly key?: Buffer;
+}
+
+export interface EtcdConnectionOptions {
+  /** `http://host:2379` or `https://host:2379`, one a member. */
+  readonly endpoints: readonly string[];
+  readonly tls?: EtcdTls;
+}
+
+export type WatchStream = grpc.ClientDuplexStream<WatchRequest, WatchResponse>;
+
+const callMilliseconds = 10_000;
+const connectMilliseconds = 5000;
+
+const channelOptions: grpc.ChannelOptions = {
+  'grpc.keepalive_time_ms': 10_000,
+  'grpc.keepalive_timeout_ms': 5000,
+  'grpc.initial_reconnect_backoff_ms': 100,
+  'grpc.max_reconnect_backoff_ms': 3000,
+  'grpc.max_receive_message_length': 64 * 1024 * 1024,
+  'grpc.max_send_message_length': -1,
+};
+
+/** Clients of all members. Calls go to one that is connected, and stay there while it answers. */
+export class EtcdConnection {
+  readonly #clients: readonly grpc.Client[];
+  readonly #definition = fromJSON(schema, { longs: Number, defaults: true });
+  #preferred = 0;
+  #closed = false;
+
+  constructor({ endpoints, tls }: EtcdConnectionOptions) {
+    if (endpoints.length === 0) throw new RangeError('no etcd endpoint is given');
+    this.#clients = endpoints.map((endpoint) => createClient(endpoint, tls));
+  }
+
+  async call<K extends keyof Calls>(
+    name: K,
+    request: Calls[K]['request'],
+    signal?: AbortSignal,
+  ): Promise<Calls[K]['response']> {
+    const client = await this.#connected();
+    signal?.throwIfAborted();
+    const method = this.#method<Calls[K]['request'], Calls[K]['response']>(services[name], name);
+    return await new Promise((resolve, reject) => {
+      const abort = (): void => call.cancel();
+      const call = client.makeUnaryRequest(
+        method.path,
+        method.requestSerialize,
+        method.responseDeserialize,
+        request,
+        withLeader(),
+        { deadline: Date.now() + callMilliseconds },
+        (error, response) => {
+          signal?.removeEventListener('abort', abort);
+          if (error === null && response !== undefined) resolve(response);
+          else if (signal?.aborted === true) reject(signal.reason as Error);
+          else {
+            if (error !== null) this.#avoid(client, error);
+            reject(error ?? new UnavailableError(`etcd gave no answer to ${name}`));
+          }
+        },
+      );
+      signal?.addEventListener('abort', abort, { once: true });
+    });
+  }
+
+  async openWatch(): Promise<WatchStream> {
+    const client = await this.#connected();
+    const method = this.#method<WatchRequest, WatchResponse>('Watch', 'Watch');
+    const stream = client.makeBidiStreamRequest(
+      method.path,
+      method.requestSerialize,
+      method.responseDeserialize,
+      withLeader(),
+    );
+    stream.on('error', (error) => {
+      if (isServiceError(error)) this.#avoid(client, error);
+    });
+    return stream;
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const client of this.#clients) client.close();
+  }
+
+  #method<Request, Response>(service: string, name: string): grpc.MethodDefinition<Request, Response> {
+    const definition = this.#definition[`etcdserverpb.${service}`] as grpc.ServiceDefinition;
+    // The schema and the types of messages are written side by side.
+    return definition[name] as grpc.MethodDefinition<Request, Response>;
+  }
+
+  /** A member that can be spoken to: the preferred one if it is connected, else the first that is. */
+  async #connected(): Promise<grpc.Client> {
+    if (this.#closed) throw closedError();
+    const ready = this.#ready();
+    if (ready !== undefined) return ready;
+    const deadline = Date.now() + connectMilliseconds;
+    const waits = this.#clients.map(
+      (client) =>
+        new Promise<grpc.Client>((resolve, reject) => {
+          client.waitForReady(deadline, (error) => {
+            if (error) reject(error);
+            else resolve(client);
+          });
+        }),
+    );
+    try {
+      const client = await Promise.any(waits);
+      this.#preferred = this.#clients.indexOf(client);
+      return client;
+    } catch (error) {
+      if (this.#isClosed()) throw closedError();
+      throw new UnavailableError('no member of etcd can be reached', { cause: error });
+    }
+  }
+
+  #isClosed(): boolean {
+    return this.#closed;
+  }
+
+  #ready(): grpc.Client | undefined {
+    for (let i = 0; i < this.#clients.length; i++) {
+      const at = (this.#preferred + i) % this.#clients.length;
+      const client = this.#clients[at];
+      if (client?.getChannel().getConnectivityState(true) === grpc.connectivityState.READY) {
+        this.#preferred = at;
+        return client;
+      }
+    }
+    return undefined;
+  }
+
+  /** The next call goes to another member: this one is gone, or cut off from the others. */
+  #avoid(client: grpc.Client, { code }: grpc.ServiceError): void {
+    const cutOff = code === grpc.status.UNAVAILABLE || code === grpc.status.DEADLINE_EXCEEDED;
+    const at = this.#clients.indexOf(client);
+    if (cutOff && at === this.#preferred) this.#preferred = (at + 1) % this.#clients.length;
+  }
+}
+
+export const closedError = (): UnavailableError => new UnavailableError('storage is closed');
+
+/** What a failed call means to callers of a backend. */
+export function translate(error: unknown, what: string): Error {
+  if (error instanceof StorageError) return error;
+  if (!isServiceError(error)) return error instanceof Error ? error : new Error(String(error));
+  return new UnavailableError(`etcd can not ${what}: ${error.details || error.message}`, { cause: error });
+}
+
+export const isServiceError = (error: unknown): error is grpc.ServiceError =>
+  error instanceof Error && 'code' in error && 'details' in error;
+
+/** etcd tells these two apart by their text alone. */
+export const isCompacted = (error: unknown): boolean =>
+  error instanceof CompactedError ||
+  (isServiceError(error) && error.code === grpc.status.OUT_OF_RANGE && error.details.includes('compacted'));
+
+export const isFuture = (error: unknown): boolean =>
+  isServiceError(error) && error.code === grpc.status.OUT_OF_RANGE && error.details.includes('future');
+
+function createClient(endpoint: string, tls: EtcdTls = {}): grpc.Client {
+  const url = new URL(endpoint);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw new RangeError(`an etcd endpoint is http://host:port or https://host:port: ${endpoint}`);
+  }
+  const credentials =
+    url.protocol === 'http:'
+      ? grpc.credentials.createInsecure()
+      : grpc.credentials.createSsl(tls.ca ?? null, tls.key ?? null, tls.cert ?? null);
+  return new grpc.Client(`${url.hostname}:${url.port || '2379'}`, credentials, channelOptions);
+}
+
+/** A member that has lost its leader refuses, instead of waiting. */
+function withLeader(): grpc.Metadata {
+  const metadata = new grpc.Metadata();
+  metadata.set('hasleader', 'true');
+  return metadata;
+}
