@@ -15,4 +15,4 @@ export interface Decoded {
 export const maximumDepth = 200;
 export const maximumDuplicates = 100;
 /** YAML takes a hundred times the work of JSON; objects of the API are far smaller. */
-export const maximumYamlBytes = 512 * 1024;
+export const maximumYamlBytes = 256 * 1024;
