@@ -37,7 +37,7 @@ export class Console {
   constructor(options: ConsoleOptions = {}) {
     this.clock = options.clock ?? systemClock;
     this.scrollback = new Scrollback(options.scrollback ?? 64 << 10);
-    this.backlog = options.backlog ?? 1 << 20;
+    this.backlog = options.backlog ?? 4 << 20;
     this.record = options.record;
   }
 

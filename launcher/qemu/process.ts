@@ -6,6 +6,7 @@ import { asError } from '../clock.js';
 import { failure, toLauncherError } from '../errors.js';
 import { QmpClient } from '../qmp/client.js';
 import type { QmpEvent } from '../qmp/messages.js';
+import { launcherEnvironment } from '../node-flags.js';
 import { findExecutable } from './executable.js';
 import type { CommandLine } from './assemble.js';
 
@@ -93,11 +94,17 @@ function launch(setpriv: string, binary: string, { argv, environment }: CommandL
     return spawn(setpriv, ['--pdeathsig', 'KILL', '--no-new-privs', '--', binary, ...argv], {
       stdio: ['ignore', log, log],
       detached: true,
-      env: { ...process.env, ...environment },
+      env: { ...inherited(), ...environment },
     });
   } finally {
     closeSync(log);
   }
+}
+
+/** The launcher's environment without what is there to keep its own Node small. */
+function inherited(): NodeJS.ProcessEnv {
+  const own = Object.keys(launcherEnvironment);
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !own.includes(name)));
 }
 
 function exitOf(child: ChildProcess): Promise<QemuExit> {

@@ -141,7 +141,7 @@ function serveSerial(socket) {
     socket.write(chunk);
     line += chunk.toString('latin1');
     const lines = line.split(/[\r\n]+/);
-    line = lines.pop();
+    line = lines.pop().slice(-100);
     for (const typed of lines) obey(typed.trim());
   });
 }

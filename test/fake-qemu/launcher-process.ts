@@ -37,6 +37,9 @@ export interface LauncherProcessOptions {
   readonly podDir?: string;
   readonly qemu?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Instead of `launcherNodeFlags` and `launcherEnvironment`, to compare. */
+  readonly nodeFlags?: readonly string[];
+  readonly nodeEnv?: Readonly<Record<string, string>>;
 }
 
 /** A launcher as a process of its own, in a pod directory of its own. */
@@ -46,7 +49,9 @@ export class LauncherProcess {
   readonly child: ChildProcess;
   readonly uid: string;
 
-  constructor({ bundle, uid = 'uid-1', podDir, qemu = fakeQemu, env = {} }: LauncherProcessOptions) {
+  constructor(options: LauncherProcessOptions) {
+    const { bundle, uid = 'uid-1', podDir, qemu = fakeQemu, env = {} } = options;
+    const { nodeFlags = launcherNodeFlags, nodeEnv = launcherEnvironment } = options;
     this.uid = uid;
     this.podDir = podDir ?? mkdtempSync(join(tmpdir(), 'nativirt-pod-'));
     mkdirSync(join(this.podDir, podLayout.volumes), { recursive: true });
@@ -62,9 +67,9 @@ export class LauncherProcess {
       '--qemu',
       qemu,
     ];
-    this.child = spawn(process.execPath, [...launcherNodeFlags, bundle, ...argv], {
+    this.child = spawn(process.execPath, [...nodeFlags, bundle, ...argv], {
       stdio: 'inherit',
-      env: { ...process.env, ...launcherEnvironment, ...env },
+      env: { ...process.env, ...nodeEnv, ...env },
     });
     this.exited = new Promise((resolve) => this.child.once('exit', (code) => resolve(code)));
   }
