@@ -141,22 +141,18 @@ class VirtualMachineController {
   }
 
   async #sync(observation: Observation, signal: AbortSignal): Promise<ReconcileResult | undefined> {
-    const { vm, runStrategy, requests } = observation;
+    const { vm, vmi, runStrategy, requests } = observation;
     const action = decide({ ...observation, observedRunStrategy: vm.status?.runStrategy });
     if (action.kind === 'setRunStrategy') {
       await this.#setRunStrategy(vm, action.runStrategy, signal);
       return undefined;
     }
     const outcome: Outcome =
-      action.kind === 'start'
-        ? await this.#start(observation, action.paused, signal)
-        : { vmi: observation.vmi };
-    // What a stop is to be followed by must be on record before the instance is gone.
+      action.kind === 'start' ? await this.#start(observation, action.paused, signal) : { vmi };
     const restart = action.kind === 'stop' && action.restart && startRequest(requests) === undefined;
-    const left = pendingRequests(restart ? [...requests, { action: 'Start' }] : requests, outcome.vmi);
+    const left = pendingRequests(restart ? [...requests, ...restartRequests(vmi)] : requests, outcome.vmi);
     const waiting = await this.#writeStatus({ ...observation, runStrategy, requests: left }, outcome, signal);
-    if (action.kind === 'stop' && observation.vmi !== undefined)
-      await this.#instances.delete(vm, observation.vmi, signal);
+    if (action.kind === 'stop' && vmi !== undefined) await this.#instances.delete(vm, vmi, signal);
     if (outcome.error !== undefined) throw outcome.error;
     const requeueAfter = outcome.requeueAfter ?? waiting;
     return requeueAfter === undefined ? undefined : { requeueAfter };
@@ -260,4 +256,10 @@ class VirtualMachineController {
     if (vmi.metadata.deletionTimestamp === undefined) await this.#instances.delete(vm, vmi, signal);
     return undefined;
   }
+}
+
+/** What is to follow a stop must be on record before the instance is gone; it waits behind the stop. */
+function restartRequests(vmi: VirtualMachineInstance | undefined): VirtualMachineStateChangeRequest[] {
+  const stop = vmi === undefined ? [] : [{ action: 'Stop', uid: vmi.metadata.uid }];
+  return [...stop, { action: 'Start' }];
 }
