@@ -7,6 +7,7 @@ import { apiVersion } from '../registry/endpoint.js';
 import type { Draft } from '../registry/metadata.js';
 import { contentType, jsonType, unsupportedMediaType, yamlType } from './media-types.js';
 import { MetadataError, readMetadata } from './metadata.js';
+import { decodeProtobuf, protobufType, WireError } from './protobuf/decode.js';
 
 type Json = Record<string, unknown>;
 
@@ -22,9 +23,23 @@ export function isJsonObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Decodes JSON or YAML. Throws 415 for other media types, 400 for what can not be read. */
+function decodeCoreKind(body: Buffer): Decoded {
+  try {
+    const value = decodeProtobuf(body);
+    if (value === undefined) throw unsupportedMediaType([jsonType, yamlType]);
+    return { value, duplicates: [] };
+  } catch (error) {
+    if (error instanceof WireError) throw badRequest(`the body can not be decoded: ${error.message}`);
+    throw error;
+  }
+}
+
+/**
+ * Decodes JSON, YAML, or the protobuf of core kinds. Throws 415 for other media types, 400 for what can not be read.
+ */
 export function decodeBody(body: Buffer, contentTypeHeader: string | undefined): Decoded {
   const type = contentType(contentTypeHeader);
+  if (type === protobufType) return decodeCoreKind(body);
   if (!isDecodable(type)) throw unsupportedMediaType([jsonType, yamlType]);
   try {
     return decode(body, type);
