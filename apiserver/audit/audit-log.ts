@@ -1,5 +1,5 @@
-/** The audit log's file: one JSON line an event, appended in order, never in the way of a request. */
-import { open, type FileHandle } from 'node:fs/promises';
+/** The audit log: one JSON line an event, appended in order, never in the way of a request. */
+import { open } from 'node:fs/promises';
 import type { Logger } from 'pino';
 
 /** Events that wait beyond this are lost (and counted): a disk that is stuck must not eat the memory. */
@@ -17,13 +17,31 @@ interface Pending {
   readonly lost: () => void;
 }
 
-class FileAuditLog implements AuditLog {
+/** Where the lines go. */
+interface Sink {
+  appendFile(text: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Shared with everything else that the process prints, so it stays open. */
+const standardOutput: Sink = {
+  appendFile: (text) =>
+    new Promise((resolve, reject) => {
+      process.stdout.write(text, (error) => {
+        if (error == null) resolve();
+        else reject(error);
+      });
+    }),
+  close: () => Promise.resolve(),
+};
+
+class QueuedAuditLog implements AuditLog {
   #pending: Pending[] = [];
   #pendingBytes = 0;
   #flushing: Promise<void> | undefined;
 
   constructor(
-    private readonly file: FileHandle,
+    private readonly sink: Sink,
     private readonly logger: Logger,
   ) {}
 
@@ -43,7 +61,7 @@ class FileAuditLog implements AuditLog {
       this.#pending = [];
       this.#pendingBytes = 0;
       try {
-        await this.file.appendFile(batch.map(({ line }) => `${line}\n`).join(''));
+        await this.sink.appendFile(batch.map(({ line }) => `${line}\n`).join(''));
       } catch (error) {
         this.logger.error({ err: error, events: batch.length }, 'audit events lost');
         for (const { lost } of batch) lost();
@@ -53,10 +71,11 @@ class FileAuditLog implements AuditLog {
 
   async close(): Promise<void> {
     await this.#flushing;
-    await this.file.close();
+    await this.sink.close();
   }
 }
 
+/** @param path a file to append to, made if it does not exist; `-` is standard output */
 export async function openAuditLog(path: string, logger: Logger): Promise<AuditLog> {
-  return new FileAuditLog(await open(path, 'a', 0o600), logger);
+  return new QueuedAuditLog(path === '-' ? standardOutput : await open(path, 'a', 0o600), logger);
 }

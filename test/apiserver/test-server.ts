@@ -17,6 +17,7 @@ import { ensureCa, type CertificateAuthority } from '../../apiserver/pki/authori
 import type { Resource } from '../../apiserver/registry/resource.js';
 import type { Handler } from '../../apiserver/request.js';
 import { createApiServer, type ApiServer } from '../../apiserver/server/api-server.js';
+import { healthPaths } from '../../apiserver/server/native-api.js';
 import { completeConfig, type Api, type ServerOptions } from '../../apiserver/server/config.js';
 
 export const configMaps: Resource = {
@@ -116,8 +117,7 @@ export async function startTestServer(t: TestContext, options: TestServerOptions
     tokenAuthFile,
     ...rest,
     tls: { ...serving, clientCa: authority.cert },
-    authorizer:
-      authorizer ?? new AuthorizerUnion([allowPaths(['/healthz', '/livez', '/readyz']), allowMasters]),
+    authorizer: authorizer ?? new AuthorizerUnion([allowPaths(healthPaths), allowMasters]),
     api: {
       definitions: loadDefinitions(),
       resources: [configMaps],
@@ -132,24 +132,25 @@ export async function startTestServer(t: TestContext, options: TestServerOptions
   t.after(() => server.stop());
   const base = { directory, server, authority, ca: authority.cert, port };
   const open: TestServer['open'] = (method, path, request) => send(base, method, path, request);
-  return {
-    ...base,
-    open,
-    request: async (method, path, requestOptions) => {
-      const { response } = await open(method, path, requestOptions);
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      await once(response, 'end');
-      const raw = Buffer.concat(chunks);
-      const text = (response.headers['content-encoding'] === 'gzip' ? gunzipSync(raw) : raw).toString();
-      return {
-        status: response.statusCode ?? 0,
-        headers: response.headers,
-        distinct: response.headersDistinct,
-        text,
-        json: () => JSON.parse(text) as Body,
-      };
-    },
+  return { ...base, open, request: requestOf(base) };
+}
+
+/** Sends requests to any server and reads their answers whole. */
+export function requestOf(server: { readonly port: number; readonly ca: string }): TestServer['request'] {
+  return async (method, path, options) => {
+    const { response } = await send(server, method, path, options);
+    const chunks: Buffer[] = [];
+    response.on('data', (chunk: Buffer) => chunks.push(chunk));
+    await once(response, 'end');
+    const raw = Buffer.concat(chunks);
+    const text = (response.headers['content-encoding'] === 'gzip' ? gunzipSync(raw) : raw).toString();
+    return {
+      status: response.statusCode ?? 0,
+      headers: response.headers,
+      distinct: response.headersDistinct,
+      text,
+      json: () => JSON.parse(text) as Body,
+    };
   };
 }
 
