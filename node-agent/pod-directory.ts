@@ -15,6 +15,8 @@ import {
 
 /** Written by the pod runtime beside what `podLayout` names. */
 const launcherPidFile = 'launcher.json';
+/** Written once all volumes and images are in place: digests of the images, by container. */
+const preparedFile = 'prepared.json';
 
 /** Milliseconds. A process that SIGKILL has not ended by then waits in the kernel, for a dead disk perhaps. */
 const longestPause = 3000;
@@ -73,6 +75,19 @@ export class PodDirectory {
     const text = await readTextIfPresent(join(this.path, launcherPidFile));
     // Written whole by `recordLauncher` only.
     return text === undefined ? undefined : (JSON.parse(text) as ProcessIdentity);
+  }
+
+  async recordPrepared(images: ReadonlyMap<string, string>): Promise<void> {
+    await writeFileAtomic(join(this.path, preparedFile), JSON.stringify(Object.fromEntries(images)));
+  }
+
+  /** Undefined if the pod's preparation was never finished. */
+  async preparedImages(): Promise<ReadonlyMap<string, string> | undefined> {
+    const text = await readTextIfPresent(join(this.path, preparedFile));
+    // Written whole by `recordPrepared` only.
+    return text === undefined
+      ? undefined
+      : new Map(Object.entries(JSON.parse(text) as Record<string, string>));
   }
 
   /** The last status that the launcher left; undefined if none, or none that can be read. */

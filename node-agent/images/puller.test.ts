@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
@@ -378,4 +378,53 @@ test('the store survives a restart', async (t) => {
   const file = files.get('/disk/');
   assert.ok(file);
   assert.equal(await readFile(file.path, 'utf8'), 'kept');
+});
+
+test('a redirect to a blob store is followed, without the registry’s token', async (t) => {
+  const { registry, content } = await setUp(t);
+  const store = await TestRegistry.start();
+  t.after(() => store.stop());
+  const image = await diskImage('elsewhere');
+  registry.addImage('vm/disk', 'v1', image);
+  store.addImage('vm/disk', 'v1', image);
+  registry.protection = { scheme: 'bearer' };
+  registry.faults = { redirect: `http://${store.host}` };
+  assert.equal(await content({ image: `${registry.host}/vm/disk:v1` }), 'elsewhere');
+  assert.deepEqual(registry.blobAuthorizations, ['Bearer granted']);
+  assert.deepEqual(store.blobAuthorizations, [undefined]);
+  registry.faults = { redirect: `http://${registry.host}` };
+  registry.addImage('vm/disk', 'v2', await diskImage('in a circle'));
+  await assert.rejects(content({ image: `${registry.host}/vm/disk:v2` }), /redirects more than 5 times/);
+});
+
+test('a registry that stops answering is given up', async (t) => {
+  const { registry, pull } = await setUp(t, { idleTimeoutMilliseconds: 20 });
+  registry.addImage('vm/disk', 'v1', await diskImage('never'));
+  registry.faults = { hold: new Promise<void>(() => undefined) };
+  await rejectsWith(
+    pull({ image: `${registry.host}/vm/disk:v1` }),
+    'RegistryUnreachable',
+    /no data for 0.02 s/,
+  );
+});
+
+test('zstd layers go through the program zstd, or are refused with its name', async (t) => {
+  const { directory, pull, content } = await setUp(t);
+  const magic = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
+  const image = await diskImage('zstd disk', { compress: (layer) => Buffer.concat([magic, layer]) });
+  await writeLayout(join(directory, 'layout'), { '': image });
+  const path = process.env['PATH'];
+  t.after(() => (process.env['PATH'] = path));
+  const programs = join(directory, 'bin');
+  await mkdir(programs);
+  process.env['PATH'] = programs;
+  const request = { image: `oci:${directory}/layout` };
+  await rejectsWith(pull(request), 'Unsupported', /install the program "zstd"/);
+  await writeFile(join(programs, 'zstd'), '#!/bin/sh\nexec /usr/bin/tail -c +5\n', { mode: 0o755 });
+  assert.equal(await content(request), 'zstd disk');
+  await writeFile(join(programs, 'zstd'), '#!/bin/sh\nexit 1\n');
+  await writeLayout(join(directory, 'other'), {
+    '': await diskImage('other', { compress: (layer) => Buffer.concat([magic, layer]) }),
+  });
+  await rejectsWith(pull({ image: `oci:${directory}/other` }), 'Malformed', /not valid zstd/);
 });

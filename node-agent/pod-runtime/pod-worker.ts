@@ -133,11 +133,13 @@ export class PodWorker {
   /** A former agent's launcher has ended while no agent ran, or its pod was ended before. */
   private async findEnded(): Promise<boolean> {
     const recorded = await this.directory.recordedLauncher();
-    if (recorded !== undefined && (await this.directory.isLauncherAlive())) {
+    const prepared = (await this.directory.preparedImages()) !== undefined;
+    if (prepared && recorded !== undefined && (await this.directory.isLauncherAlive())) {
       this.launcher = LauncherProcess.adopt(this.directory, recorded, this.options.clock);
       return false;
     }
-    if (recorded === undefined && !isEnded(this.pod)) return false;
+    // A launcher that was started before everything was prepared has no VMI yet: it is started anew.
+    if (!(prepared && recorded !== undefined) && !isEnded(this.pod)) return false;
     await this.directory.killProcesses();
     await this.end({ exitCode: undefined, signal: undefined });
     return true;
@@ -145,7 +147,8 @@ export class PodWorker {
 
   private async start(work: AbortSignal): Promise<void> {
     const { clock, logger } = this.options;
-    const images = this.launcher === undefined ? await this.bringUp(work) : new Map<string, string>();
+    if (this.launcher === undefined) await this.bringUp(work);
+    const images = (await this.directory.preparedImages()) ?? new Map<string, string>();
     const launcher = this.launcher;
     if (launcher === undefined) throw new Error('brought up without a launcher');
     const client = await launcher.connect(clock, work);
@@ -162,8 +165,8 @@ export class PodWorker {
     }
   }
 
-  private async bringUp(work: AbortSignal): Promise<ReadonlyMap<string, string>> {
-    // What an agent left that died between starting a launcher and recording it: it has no VMI yet.
+  private async bringUp(work: AbortSignal): Promise<void> {
+    // What an agent left that died before the pod was prepared.
     await this.directory.killProcesses();
     await this.directory.remove();
     await this.directory.create();
@@ -183,7 +186,7 @@ export class PodWorker {
       await preparation.run();
       await this.spawn();
     }
-    return preparation.images;
+    await this.directory.recordPrepared(preparation.images);
   }
 
   private async spawn(): Promise<void> {

@@ -10,6 +10,7 @@ import { errorCode } from '../files.js';
 import { ImageError } from '../images/errors.js';
 import type { ImagePuller, PulledImage, PullRequest } from '../images/puller.js';
 import type { PodDirectory } from '../pod-directory.js';
+import { linkSignals, type LinkedSignal } from '../signals.js';
 import {
   containerImages,
   hasImages,
@@ -40,6 +41,9 @@ export class Preparation {
   /** Digests by container, once pulled. */
   readonly images = new Map<string, string>();
   private readonly waiting = new Map<string, Waiting>();
+  /** One part's failure stops the others. */
+  private readonly failed = new AbortController();
+  private readonly link: LinkedSignal;
   private planned: Promise<{ images: ContainerImage[]; secrets: Secret[] }> | undefined;
 
   constructor(
@@ -47,8 +51,14 @@ export class Preparation {
     private readonly directory: PodDirectory,
     private readonly options: PreparationOptions,
     private readonly report: (waiting: ReadonlyMap<string, Waiting>) => void,
-    private readonly signal: AbortSignal,
-  ) {}
+    signal: AbortSignal,
+  ) {
+    this.link = linkSignals(signal, this.failed.signal);
+  }
+
+  private get signal(): AbortSignal {
+    return this.link.signal;
+  }
 
   /** All that is needed is on this node: nothing will be waited for. Rejects with `PodError` for pods it cannot run. */
   async isImmediate(): Promise<boolean> {
@@ -62,7 +72,16 @@ export class Preparation {
   /** Rejects with `PodError` for what waiting will not mend, or with the signal's reason. */
   async run(): Promise<void> {
     const { images, secrets } = await this.plan();
-    await Promise.all([this.mount(), ...images.map((image) => this.pull(image, secrets))]);
+    const parts = [this.mount(), ...images.map((image) => this.pull(image, secrets))];
+    try {
+      await Promise.all(parts);
+    } catch (error) {
+      this.failed.abort();
+      await Promise.allSettled(parts);
+      throw error;
+    } finally {
+      this.link.dispose();
+    }
   }
 
   private plan(): Promise<{ images: ContainerImage[]; secrets: Secret[] }> {

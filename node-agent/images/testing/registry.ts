@@ -11,6 +11,8 @@ export interface Faults {
   corrupt?: boolean;
   /** Answers with this status, the first `count` times. */
   refuse?: { status: number; count: number; headers?: Record<string, string> };
+  /** Blobs are answered with a redirect to this base URL. */
+  redirect?: string;
   /** Range headers are ignored. */
   withoutRanges?: boolean;
   /** Blobs are answered only when this resolves. */
@@ -32,6 +34,7 @@ const token = 'granted';
 export class TestRegistry {
   readonly requests: string[] = [];
   readonly blobRanges: (string | undefined)[] = [];
+  readonly blobAuthorizations: (string | undefined)[] = [];
   faults: Faults = {};
   protection: Protection = { scheme: 'none' };
   private readonly manifests = new Map<string, { bytes: Buffer; mediaType: string }>();
@@ -153,6 +156,11 @@ export class TestRegistry {
       return;
     }
     await this.faults.hold;
+    this.blobAuthorizations.push(request.headers.authorization);
+    if (this.faults.redirect !== undefined) {
+      response.writeHead(307, { Location: `${this.faults.redirect}${request.url ?? ''}` }).end();
+      return;
+    }
     this.blobRanges.push(request.headers.range);
     const start =
       this.faults.withoutRanges === true ? 0 : Number(/\d+/.exec(request.headers.range ?? '')?.[0] ?? 0);
