@@ -28,8 +28,8 @@ const standardOutput: Sink = {
   appendFile: (text) =>
     new Promise((resolve, reject) => {
       process.stdout.write(text, (error) => {
-        if (error == null) resolve();
-        else reject(error);
+        if (error) reject(error);
+        else resolve();
       });
     }),
   close: () => Promise.resolve(),
