@@ -37,6 +37,18 @@ export class InvalidStateError extends Error {
 
 const stopRequested = new Error('the virtual machine was asked to end while it was being started');
 
+/** Events that the log of a guest's life needs; the others can come every second. */
+const loggedEvents: ReadonlySet<string> = new Set([
+  'GUEST_PANICKED',
+  'POWERDOWN',
+  'RESET',
+  'RESUME',
+  'SHUTDOWN',
+  'STOP',
+  'VSERPORT_CHANGE',
+  'WATCHDOG',
+]);
+
 /** One virtual machine, from its VMI to its end. */
 export class Domain {
   private machine: Machine | undefined;
@@ -141,7 +153,7 @@ export class Domain {
   }
 
   private onEvent({ event, data }: QmpEvent): void {
-    this.options.logger.info('QEMU event', { event, data });
+    if (loggedEvents.has(event)) this.options.logger.info('QEMU event', { event, data });
     switch (event) {
       case 'RESUME':
         this.hasRun = true;
@@ -153,7 +165,7 @@ export class Domain {
         this.stopCause = undefined;
         return;
       case 'BLOCK_IO_ERROR':
-        this.stopCause = ioError(data);
+        if (data['action'] === 'stop') this.stopCause = ioError(data);
         return;
       case 'GUEST_PANICKED':
         this.panicked = true;

@@ -201,6 +201,19 @@ test(
 );
 
 test(
+  'garbage on the control socket is answered with an error, and does no harm',
+  withLauncher(async (launcher, client) => {
+    const other = await launcher.connect();
+    other.socket.on('error', () => other.socket.destroy());
+    const closed = new Promise((resolve) => other.socket.once('close', resolve));
+    other.socket.write('garbage\n{"jsonrpc":"2.0"}\n\u0000\u00ff\n');
+    other.socket.write(Buffer.alloc(5 << 20, 'x'));
+    await closed;
+    assert.equal((await client.call('status')).state, 'Waiting');
+  }),
+);
+
+test(
   'pause, unpause and reset',
   withLauncher(async (launcher, client) => {
     await client.call('start', { vmi: smallVmi(launcher.uid) });

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { VirtualMachineInstance } from '../openapi/generated/types/kubevirt_v1.js';
 import { podLayout, type DomainStatus } from '../openapi/launcher/protocol.js';
 import type { Clock } from './clock.js';
@@ -85,6 +86,7 @@ class Channels implements DomainObserver {
   agent: GuestAgent | undefined;
   private poller: GuestInfoPoller | undefined;
   private log: ConsoleLog | undefined;
+  private serial: Socket | undefined;
 
   constructor(
     private readonly status: StatusStore,
@@ -106,6 +108,7 @@ class Channels implements DomainObserver {
   }
 
   machineStarted({ qemu }: Machine): void {
+    this.serial = qemu.serial;
     if (qemu.serial) this.console?.connect(qemu.serial);
     this.agent = new GuestAgent(qemu.agent, this.clock);
     const publish = (guest: DomainStatus['guest']) => this.status.update({ guest });
@@ -122,6 +125,12 @@ class Channels implements DomainObserver {
   machineEnded(): void {
     this.poller?.stop();
     this.agent?.setConnected(false);
+    // The console ends with the serial port, when the guest's last words have been read.
+    if (!this.serial || this.serial.closed) this.closeConsole();
+    else this.serial.once('close', () => this.closeConsole());
+  }
+
+  private closeConsole(): void {
     this.console?.end();
     this.log?.close();
   }

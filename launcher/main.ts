@@ -13,7 +13,8 @@ export interface LauncherProcess {
   readonly stderr: { write(text: string): unknown };
   chdir(directory: string): void;
   umask(mask: number): unknown;
-  on(signal: 'SIGTERM' | 'SIGINT', listener: () => void): unknown;
+  on(event: 'SIGTERM' | 'SIGINT' | 'SIGHUP', listener: () => void): unknown;
+  on(event: 'uncaughtException', listener: (error: Error) => void): unknown;
 }
 
 /**
@@ -40,6 +41,11 @@ export async function runLauncher(argv: readonly string[], process: LauncherProc
       process.on('SIGTERM', stop);
       process.on('SIGINT', stop);
     };
+    // A guest must not die of a terminal that closes, nor of a defect in what serves a console.
+    process.on('SIGHUP', () => logger.warn('SIGHUP is ignored'));
+    process.on('uncaughtException', (error) => {
+      logger.error('a defect of the launcher', { error: error.stack ?? error.message });
+    });
     return await runVirtualMachine({ uid, launch, clock, logger, onSignal });
   } catch (error) {
     process.stderr.write(`launcher: ${error instanceof Error ? error.message : String(error)}\n`);

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { DomainStatus } from '../../openapi/launcher/protocol.js';
+import { asError } from '../clock.js';
 import { LineSplitter } from '../lines.js';
 import { isObject } from '../qmp/messages.js';
 import type { StatusStore } from '../status.js';
@@ -37,7 +38,9 @@ export class Connection {
     try {
       for (const line of this.lines.push(chunk)) if (this.handle(line) === 'raw') return;
     } catch (error) {
-      this.socket.end(`${JSON.stringify({ jsonrpc: '2.0', id: null, error: toJsonRpcError(error) })}\n`);
+      this.socket.off('data', this.onData);
+      this.send({ id: null, error: toJsonRpcError(new ControlError('parseError', asError(error).message)) });
+      this.socket.destroySoon();
     }
   }
 

@@ -23,7 +23,7 @@ export interface QemuExit {
 export interface Qemu {
   readonly pid: number;
   readonly version: string;
-  readonly qmp: QmpClient;
+  readonly qmp: Pick<QmpClient, 'execute'>;
   readonly serial: Socket | undefined;
   readonly agent: Socket;
   readonly exited: Promise<QemuExit>;

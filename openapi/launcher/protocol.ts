@@ -19,9 +19,13 @@ export const podLayout = {
   consoleLog: 'guest-console.log',
   /** The last `DomainStatus`, rewritten atomically on every change and left behind when the launcher ends. */
   status: 'status.json',
-  /** `volumes/<volume name>/…`: secrets and config maps as files, PVC directories, the files of container disks. */
+  /**
+   * `volumes/<volume name>`: a directory (or a link to one) with the files of a secret, config map, token or container disk,
+   * with the claim's or the host's directory; or the block device (or a link to it) of a block PVC. Cloud-init secrets lie
+   * in their volume's directory as files named by their keys: `userdata`, `networkdata`.
+   */
   volumes: 'volumes',
-  /** `volumes/<volume name>/disk.img` for container disks and filesystem PVCs. */
+  /** `volumes/<volume name>/disk.img` for container disks and filesystem PVCs; host disks keep their own file name. */
   diskFile: 'disk.img',
   /** `volumes/kernel-boot/{kernel,initrd}` for kernelBoot.container. */
   kernelBoot: 'volumes/kernel-boot',
