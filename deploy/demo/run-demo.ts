@@ -8,7 +8,7 @@ import type { ControlPlane } from './control-plane.js';
 import { Kubectl } from './kubectl.js';
 import { watchMachine } from './machine-watch.js';
 import type { Progress } from './progress.js';
-import { SerialSession } from './serial-session.js';
+import { SerialSession, webSocketPort } from './serial-session.js';
 
 export class DemoError extends Error {
   override readonly name = 'DemoError';
@@ -120,7 +120,7 @@ export class Demo {
       signal,
     );
     this.progress.step('connected to the serial console');
-    return new SerialSession(socket, (line) => {
+    return new SerialSession(webSocketPort(socket), (line) => {
       if (line !== '') this.progress.quote(line);
     });
   }

@@ -1,4 +1,5 @@
 /** Types at a guest's serial console and waits for what it prints. */
+import type { Duplex } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import type { RawData, WebSocket } from 'ws';
 
@@ -19,9 +20,58 @@ export interface Expected {
 /** What the guest's shells end a prompt with. */
 const shellPrompt = /[\w.-]+@[\w.-]+:[^\n]*[$#] $/;
 
+/** The bytes of a serial port, as text. */
+export interface SerialPort {
+  /** Called once; from then on nothing may get lost. */
+  onData(listener: (text: string) => void): void;
+  onClose(listener: () => void): void;
+  write(text: string): void;
+  close(): void;
+}
+
 function textOf(data: RawData): string {
   const bytes = Array.isArray(data) ? Buffer.concat(data) : Buffer.isBuffer(data) ? data : Buffer.from(data);
   return bytes.toString('utf8');
+}
+
+/** A console of the API; the socket is paused until somebody listens. */
+export function webSocketPort(socket: WebSocket): SerialPort {
+  return {
+    onData: (listener) => {
+      socket.on('message', (data) => {
+        listener(textOf(data));
+      });
+      socket.resume();
+    },
+    onClose: (listener) => {
+      socket.once('close', listener);
+    },
+    write: (text) => {
+      socket.send(Buffer.from(text));
+    },
+    close: () => {
+      socket.close();
+    },
+  };
+}
+
+/** The socket of a QEMU's character device. */
+export function streamPort(stream: Duplex): SerialPort {
+  return {
+    onData: (listener) => {
+      stream.setEncoding('utf8');
+      stream.on('data', listener);
+    },
+    onClose: (listener) => {
+      stream.once('close', listener);
+    },
+    write: (text) => {
+      stream.write(text);
+    },
+    close: () => {
+      stream.destroy();
+    },
+  };
 }
 
 export class SerialSession {
@@ -33,17 +83,16 @@ export class SerialSession {
 
   /** @param onLine each whole line that the guest prints, without control characters. */
   constructor(
-    private readonly socket: WebSocket,
+    private readonly port: SerialPort,
     private readonly onLine: (line: string) => void = () => undefined,
   ) {
-    socket.on('message', (data) => {
-      this.receive(textOf(data));
+    port.onData((text) => {
+      this.receive(text);
     });
-    socket.once('close', () => {
+    port.onClose(() => {
       this.closed = true;
       this.wake?.();
     });
-    socket.resume();
   }
 
   private receive(text: string): void {
@@ -56,7 +105,7 @@ export class SerialSession {
   }
 
   send(text: string): void {
-    this.socket.send(Buffer.from(text));
+    this.port.write(text);
   }
 
   /** The match and what came before it, once it came. Rejects with the signal's reason, or if the console closes first. */
@@ -116,6 +165,6 @@ export class SerialSession {
   }
 
   close(): void {
-    this.socket.close();
+    this.port.close();
   }
 }

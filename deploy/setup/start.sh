@@ -8,4 +8,6 @@ check_node
 install_system_packages
 install_npm_packages
 build_bundles
-exec node "$ROOT/bin/nativirt" standalone "$@"
+# The examples' guest; on other distributions images come from a registry.
+if is_debian; then build_guest; fi
+exec node "$ROOT/bin/nativirt" standalone --image-layout-dir "$ROOT/build/guest/oci" "$@"

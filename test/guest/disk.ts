@@ -104,7 +104,7 @@ async function makeRootFileSystem(
       '-J',
       'size=4',
       '-E',
-      'hash_seed=6e617469-7669-7274-0000-000000000002,root_owner=0:0,lazy_itable_init=1',
+      'hash_seed=6e617469-7669-7274-0000-000000000002,root_owner=0:0,lazy_itable_init=0',
     ],
     ...['-O', '^metadata_csum', '-d', staging, file],
   ]);

@@ -1,7 +1,7 @@
 /** Writes OCI image layouts: directories that hold images as a registry would serve them. */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
@@ -99,6 +99,25 @@ async function readIndex(path: string): Promise<Descriptor[]> {
   return index.manifests;
 }
 
+/** Removes what no image of the index is made of. */
+async function removeUnused(directory: string, manifests: readonly Descriptor[]): Promise<void> {
+  const blobs = join(directory, 'blobs', 'sha256');
+  const nameOf = ({ digest }: Descriptor): string => digest.slice('sha256:'.length);
+  const used = new Set<string>();
+  for (const descriptor of manifests) {
+    used.add(nameOf(descriptor));
+    // Written by this file alone.
+    const manifest = JSON.parse(await readFile(join(blobs, nameOf(descriptor)), 'utf8')) as {
+      config: Descriptor;
+      layers: Descriptor[];
+    };
+    for (const blob of [manifest.config, ...manifest.layers]) used.add(nameOf(blob));
+  }
+  for (const name of await readdir(blobs)) {
+    if (!used.has(name)) await rm(join(blobs, name));
+  }
+}
+
 /** Adds images to a layout, made if it is not there. An image replaces the one of the same reference. */
 export async function writeLayout(directory: string, images: readonly Image[]): Promise<void> {
   await mkdir(join(directory, 'blobs', 'sha256'), { recursive: true });
@@ -109,13 +128,11 @@ export async function writeLayout(directory: string, images: readonly Image[]): 
   const kept = (await readIndex(indexPath)).filter(
     ({ annotations }) => !replaced.has(annotations?.[referenceAnnotation] ?? ''),
   );
-  await writeFile(
-    indexPath,
-    json({
-      schemaVersion: 2,
-      mediaType: 'application/vnd.oci.image.index.v1+json',
-      manifests: [...kept, ...written],
-    }),
-  );
+  const manifests = [...kept, ...written];
   await writeFile(join(directory, 'oci-layout'), json({ imageLayoutVersion: '1.0.0' }));
+  // Whoever reads the layout meanwhile sees the old index or the new one.
+  const mediaType = 'application/vnd.oci.image.index.v1+json';
+  await writeFile(`${indexPath}.new`, json({ schemaVersion: 2, mediaType, manifests }));
+  await rename(`${indexPath}.new`, indexPath);
+  await removeUnused(directory, manifests);
 }
