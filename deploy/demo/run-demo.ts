@@ -25,9 +25,9 @@ const deletionTimeout = 90_000;
 /** The node's agent says in the event what the guest runs with. */
 function tellAccelerator(progress: Progress, message: string): void {
   const how = message.endsWith('KVM')
-    ? 'with KVM, the hardware virtualization of this machine'
-    : 'with TCG, in software and slowly, because this machine has no usable /dev/kvm';
-  progress.step(`${message}: the guest runs ${how}`);
+    ? 'the hardware virtualization of this machine'
+    : 'in software and slowly, because this machine has no usable /dev/kvm';
+  progress.step(`${message}: ${how}`);
 }
 
 export class Demo {
@@ -126,14 +126,16 @@ export class Demo {
   }
 
   private async logIn(session: SerialSession, signal: AbortSignal): Promise<void> {
-    await session.login(login, signal);
+    await session.untilLogin(signal);
+    this.progress.step('the guest asks for a login');
+    await session.enter(login, signal);
     this.progress.step(`logged in as ${login.user}`);
     const kernel = await session.run('uname -a', signal);
     if (!kernel.startsWith(`Linux ${machine} `))
       throw new DemoError(`uname -a printed ${JSON.stringify(kernel)}`);
     await this.untilAddress(session, signal);
     session.send('exit\n');
-    await session.expect(/login: $/, signal);
+    await session.untilLogin(signal);
     this.progress.step(`the guest booted, has an address, and let ${login.user} log in`);
   }
 

@@ -143,9 +143,18 @@ export class SerialSession {
     });
   }
 
-  /** From the login prompt, which must have come or be about to, to the shell's. */
-  async login({ user, password }: Credentials, signal: AbortSignal): Promise<void> {
+  async untilLogin(signal: AbortSignal): Promise<void> {
     await this.expect(/login: $/, signal);
+  }
+
+  /** From the login prompt, which must have come or be about to, to the shell's. */
+  async login(credentials: Credentials, signal: AbortSignal): Promise<void> {
+    await this.untilLogin(signal);
+    await this.enter(credentials, signal);
+  }
+
+  /** Answers a login prompt that was read already. */
+  async enter({ user, password }: Credentials, signal: AbortSignal): Promise<void> {
     this.send(`${user}\n`);
     await this.expect(/Password: $/, signal);
     this.send(`${password}\n`);
