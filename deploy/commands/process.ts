@@ -31,3 +31,20 @@ export function explain(error: unknown): string {
   }
   return (messages.length === 0 ? String(error) : messages.join(': ')).replace(/\s*\n\s*/g, ' ');
 }
+
+/** Runs a command until it ends or is told to. Resolves with its exit status; an error becomes one line on standard error. */
+export async function runUntilSignalled(
+  command: string,
+  work: (signal: AbortSignal) => Promise<void>,
+): Promise<number> {
+  const stop = new AbortController();
+  void untilSignalled().then(() => stop.abort());
+  try {
+    await work(stop.signal);
+    return 0;
+  } catch (error) {
+    if (stop.signal.aborted) return 0;
+    process.stderr.write(`nativirt ${command}: ${explain(error)}\n`);
+    return 1;
+  }
+}

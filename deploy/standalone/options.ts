@@ -1,7 +1,7 @@
 /** Flags of `nativirt standalone`, named as kube-apiserver and kube-controller-manager name theirs. */
 import { homedir } from 'node:os';
 import path from 'node:path';
-import { parseArgs } from 'node:util';
+import { integerFlag, logLevelFlag, parseFlags } from '../commands/flags.js';
 
 export interface StandaloneOptions {
   readonly dataDirectory: string;
@@ -26,11 +26,6 @@ export interface StandaloneOptions {
   readonly logLevel: string;
 }
 
-/** A flag that can not be, in one line. */
-export class FlagError extends Error {
-  override readonly name = 'FlagError';
-}
-
 export const standaloneUsage = `Usage: nativirt standalone [FLAGS]
 
 Runs the API server, the controllers and a node agent in the foreground, for this machine.
@@ -53,19 +48,14 @@ Runs the API server, the controllers and a node agent in the foreground, for thi
 DIR/admin.kubeconfig is for kubectl. SIGTERM and SIGINT stop it; virtual machines go on and are adopted at the next start.
 `;
 
-const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'];
-
 /** Undefined if the user asked for help. Throws `FlagError`. */
 export function parseStandaloneOptions(argv: readonly string[]): StandaloneOptions | undefined {
-  const { values } = parse(argv);
+  const values = parseFlags(argv, flags);
   if (values.help === true) return undefined;
-  const level = values['log-level'] ?? 'info';
-  if (!logLevels.includes(level))
-    throw new FlagError(`--log-level ${level}: must be one of ${logLevels.join(', ')}`);
   return {
     dataDirectory: path.resolve(values['data-dir'] ?? path.join(homedir(), '.local', 'share', 'nativirt')),
     bindAddress: values['bind-address'] ?? '127.0.0.1',
-    securePort: integer('--secure-port', values['secure-port'] ?? '7443', 0, 65_535),
+    securePort: integerFlag('--secure-port', values['secure-port'] ?? '7443', 0, 65_535),
     tokenAuthFile: values['token-auth-file'],
     auditPolicyFile: values['audit-policy-file'],
     auditLogPath: values['audit-log-path'],
@@ -73,11 +63,11 @@ export function parseStandaloneOptions(argv: readonly string[]): StandaloneOptio
       .split(',')
       .map((name) => name.trim())
       .filter((name) => name !== ''),
-    nodes: integer('--nodes', values.nodes ?? '1', 1, 100),
+    nodes: integerFlag('--nodes', values.nodes ?? '1', 1, 100),
     qemu: values.qemu,
     imageLayoutDirectories: (values['image-layout-dir'] ?? []).map((directory) => path.resolve(directory)),
     defaultRegistry: values['default-registry'],
-    logLevel: level,
+    logLevel: logLevelFlag(values['log-level']),
   };
 }
 
@@ -96,19 +86,3 @@ const flags = {
   'log-level': { type: 'string' },
   help: { type: 'boolean', short: 'h' },
 } as const;
-
-function parse(argv: readonly string[]) {
-  try {
-    return parseArgs({ args: [...argv], options: flags, allowPositionals: false });
-  } catch (error) {
-    throw new FlagError(error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error));
-  }
-}
-
-function integer(flag: string, text: string, least: number, most: number): number {
-  const value = Number(text);
-  if (!/^\d+$/.test(text) || value < least || value > most) {
-    throw new FlagError(`${flag} ${text}: must be a whole number from ${least} to ${most}`);
-  }
-  return value;
-}

@@ -1,0 +1,83 @@
+/** `nativirt node-agent`: what one node does for its virtual machines. */
+import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { createHttpClient } from '../../controllers/runtime/http-client.js';
+import { loadConnection } from '../../controllers/runtime/kubeconfig.js';
+import { createNodeAgent } from '../../node-agent/agent.js';
+import { launcherCommand } from '../standalone/launcher-command.js';
+import { nativirtVersion } from '../version.js';
+import { integerFlag, logLevelFlag, parseFlags, requiredFlag } from './flags.js';
+import { createLogger, runUntilSignalled } from './process.js';
+
+const usage = `Usage: nativirt node-agent --data-dir DIR --tls-cert-file FILE --tls-private-key-file FILE --client-ca-file FILE [FLAGS]
+
+  --kubeconfig FILE            the API server and who we are there (default: the pod's service account)
+  --node-name NAME             the node (default: this machine's name)
+  --data-dir DIR               pods and images
+  --bind-address ADDRESS       where consoles are served, and the address the Node tells (default: 127.0.0.1)
+  --stream-port PORT           its port (default: any free one)
+  --tls-cert-file FILE         certificate of the streams: it names <node>.node-agent.nativirt.io
+  --tls-private-key-file FILE  its key
+  --client-ca-file FILE        who issues the API server's client certificate
+  --register-node              make the Node object and run launcher pods as processes: where there is no kubelet
+  --qemu PATH                  the QEMU to run (default: qemu-system-x86_64 on PATH)
+  --image-layout-dir DIR       a directory that oci: image references may point into; may be given more than once
+  --default-registry HOST      registry of images that name none
+  --log-level LEVEL            trace, debug, info, warn, error (default: info)
+  --help                       this text
+`;
+
+export const run = (argv: readonly string[]): Promise<number> =>
+  runUntilSignalled('node-agent', async (signal) => {
+    const flags = parseFlags(argv, {
+      kubeconfig: { type: 'string' },
+      'node-name': { type: 'string' },
+      'data-dir': { type: 'string' },
+      'bind-address': { type: 'string' },
+      'stream-port': { type: 'string' },
+      'tls-cert-file': { type: 'string' },
+      'tls-private-key-file': { type: 'string' },
+      'client-ca-file': { type: 'string' },
+      'register-node': { type: 'boolean' },
+      qemu: { type: 'string' },
+      'image-layout-dir': { type: 'string', multiple: true },
+      'default-registry': { type: 'string' },
+      'log-level': { type: 'string' },
+      help: { type: 'boolean', short: 'h' },
+    });
+    if (flags.help === true) {
+      process.stdout.write(usage);
+      return;
+    }
+    const nodeName = flags['node-name'] ?? hostname().toLowerCase();
+    const files = {
+      cert: requiredFlag('--tls-cert-file', flags['tls-cert-file']),
+      key: requiredFlag('--tls-private-key-file', flags['tls-private-key-file']),
+      ca: requiredFlag('--client-ca-file', flags['client-ca-file']),
+    };
+    const name = `nativirt-node-agent:${nodeName}`;
+    const connection = await loadConnection(flags.kubeconfig);
+    const agent = await createNodeAgent({
+      client: createHttpClient({ ...connection, userAgent: name, fieldManager: name }),
+      nodeName,
+      dataDirectory: requiredFlag('--data-dir', flags['data-dir']),
+      launcher: launcherCommand({ qemu: flags.qemu }),
+      images: {
+        layoutDirectories: flags['image-layout-dir'] ?? [],
+        defaultRegistry: flags['default-registry'],
+      },
+      streams: {
+        credentials: () => ({
+          cert: readFileSync(files.cert, 'utf8'),
+          key: readFileSync(files.key, 'utf8'),
+          ca: readFileSync(files.ca, 'utf8'),
+        }),
+        host: flags['bind-address'] ?? '127.0.0.1',
+        port: integerFlag('--stream-port', flags['stream-port'] ?? '0', 0, 65_535),
+      },
+      version: nativirtVersion,
+      registerNode: flags['register-node'] === true,
+      logger: createLogger(logLevelFlag(flags['log-level'])),
+    });
+    await agent.run(signal);
+  });
