@@ -196,9 +196,11 @@ test('secrets and config maps become disks of files, as the kubelet mounts them'
   put('volumes/v/..2026/password', 'hunter2');
   symlinkSync('..2026', 'volumes/v/..data');
   symlinkSync('..data/password', 'volumes/v/password');
+  put('volumes/v/..2026/nested/token', 'deep');
+  symlinkSync('..data/nested', 'volumes/v/nested');
   const image = await prepare({ secret: { secretName: 's', volumeLabel: 'mylabel' } });
   assert.equal(image.readOnly, true);
-  assert.match(text('disks/v.iso'), /mylabel[^]*hunter2/);
+  assert.match(text('disks/v.iso'), /mylabel[^]*deep[^]*hunter2/);
 });
 
 test('files that lead out of their volume are refused', async () => {

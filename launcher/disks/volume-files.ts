@@ -12,20 +12,34 @@ import type { IsoFile } from './iso9660/image.js';
 export async function volumeFiles(volume: string): Promise<IsoFile[]> {
   const place = `${podLayout.volumes}/${volume}`;
   try {
-    const root = await realpath(place);
-    const names = (await readdir(place)).filter((name) => !name.startsWith('..')).sort();
-    const files: IsoFile[] = [];
-    for (const name of names) {
-      const path = `${place}/${name}`;
-      const target = await realpath(path);
-      if (!target.startsWith(root + sep)) throw failure('VolumeRefused', volume, `${path} leads out of it`);
-      if ((await lookThrough(path))?.isFile()) files.push({ path: name, content: await readFile(path) });
-    }
-    return files;
+    return await filesBelow({ volume, place, root: await realpath(place) }, '');
   } catch (error) {
     if (errorCode(error) === 'ENOENT') throw failure('VolumeMissing', volume, place);
     throw diskError(place, error);
   }
+}
+
+interface Mount {
+  readonly volume: string;
+  readonly place: string;
+  /** `place` without links. */
+  readonly root: string;
+}
+
+async function filesBelow(mount: Mount, folder: string): Promise<IsoFile[]> {
+  const names = (await readdir(`${mount.place}/${folder}`)).filter((name) => !name.startsWith('..'));
+  const files: IsoFile[] = [];
+  for (const name of names.sort()) {
+    const path = `${folder}${name}`;
+    const full = `${mount.place}/${path}`;
+    if (!(await realpath(full)).startsWith(mount.root + sep)) {
+      throw failure('VolumeRefused', mount.volume, `${full} leads out of it`);
+    }
+    const stats = await lookThrough(full);
+    if (stats?.isDirectory()) files.push(...(await filesBelow(mount, `${path}/`)));
+    else if (stats?.isFile()) files.push({ path, content: await readFile(full) });
+  }
+  return files;
 }
 
 /** The first of `names` that the volume holds. */

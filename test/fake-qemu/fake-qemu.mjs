@@ -53,11 +53,15 @@ function open(id, use) {
     createServer(use).listen(path);
     return;
   }
-  const socket = connect(path, () => use(socket));
-  socket.on('error', (error) => {
+  const refused = (error) => {
     console.error(`fake-qemu: -chardev ${id}: ${error.message}`);
     process.exit(1);
+  };
+  const socket = connect(path, () => {
+    socket.off('error', refused);
+    use(socket);
   });
+  socket.on('error', refused);
 }
 
 function onLines(socket, handle) {
