@@ -57,10 +57,6 @@ export class PodDirectory {
     await rm(this.path, { recursive: true, force: true });
   }
 
-  async removeVolumes(): Promise<void> {
-    await rm(join(this.path, podLayout.volumes), { recursive: true, force: true });
-  }
-
   async removeVolumeEntries(names: readonly string[]): Promise<void> {
     for (const name of names) await rm(this.volume(name), { recursive: true, force: true });
   }

@@ -1,6 +1,7 @@
 /** One HTTP GET for the registry client: redirects, an idle timeout, and headers that never leak to another host. */
 import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import { rootCertificates } from 'node:tls';
 
 export interface HttpResponse {
   readonly status: number;
@@ -26,7 +27,7 @@ function send(url: URL, options: HttpOptions): Promise<HttpResponse> {
       method: 'GET',
       headers: { 'User-Agent': 'nativirt', ...options.headers },
       signal: options.signal,
-      ...(options.ca === undefined ? {} : { ca: options.ca }),
+      ...(options.ca === undefined ? {} : { ca: [...rootCertificates, options.ca] }),
     });
     // The socket's timer also covers the time in which a body stalls.
     outgoing.setTimeout(options.idleTimeoutMilliseconds, () => {

@@ -1,60 +1,15 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import test, { type TestContext } from 'node:test';
+import test from 'node:test';
+import { ensureCa } from '../../apiserver/pki/authority.js';
 import type { Secret } from '../../openapi/generated/types/core_v1.js';
-import { isImageError, type ImageErrorCode } from './errors.js';
-import { ImagePuller, type PullerOptions, type PullRequest } from './puller.js';
+import { ImagePuller } from './puller.js';
 import { ImageStore } from './store.js';
-import {
-  diskImage,
-  dockerTypes,
-  imageOfBlobs,
-  makeImage,
-  makeIndex,
-  ociTypes,
-  writeLayout,
-} from './testing/images.js';
+import { diskImage, dockerTypes, makeIndex, ociTypes, writeLayout } from './testing/images.js';
+import { disk, leftovers, rejectsWith, setUp } from './testing/puller.js';
 import { TestRegistry } from './testing/registry.js';
-
-const disk = ['/disk/'];
-
-async function setUp(t: TestContext, options: Partial<PullerOptions> = {}) {
-  const directory = await mkdtemp(join(tmpdir(), 'nativirt-images-'));
-  t.after(() => rm(directory, { recursive: true, force: true }));
-  const registry = await TestRegistry.start();
-  t.after(() => registry.stop());
-  const store = await ImageStore.open(join(directory, 'images'));
-  const puller = new ImagePuller({
-    store,
-    layoutDirectories: [directory],
-    platform: { os: 'linux', architecture: 'amd64' },
-    backoff: { attempts: 4, firstDelayMilliseconds: 1, maximumDelayMilliseconds: 5 },
-    ...options,
-  });
-  const pull = (request: Partial<PullRequest> & { image: string }, signal = new AbortController().signal) =>
-    puller.pull({ wanted: disk, ...request }, signal);
-  const content = async (request: Partial<PullRequest> & { image: string }): Promise<string> => {
-    const { files } = await pull(request);
-    const [file] = files.values();
-    assert.ok(file);
-    return readFile(file.path, 'utf8');
-  };
-  return { directory, registry, store, puller, pull, content };
-}
-
-async function rejectsWith(promise: Promise<unknown>, code: ImageErrorCode, pattern: RegExp): Promise<void> {
-  await assert.rejects(promise, (error) => {
-    assert.ok(isImageError(error, code), `${code} expected: ${String(error)}`);
-    assert.match(error.message, pattern);
-    return true;
-  });
-}
-
-async function leftovers(directory: string): Promise<string[]> {
-  return readdir(join(directory, 'images', 'tmp'));
-}
 
 test('pulls a containerDisk with OCI and with Docker media types, gzip and plain', async (t) => {
   const { registry, content, directory } = await setUp(t);
@@ -243,107 +198,6 @@ test('concurrent pulls share one download; it ends when nobody waits', async (t)
   assert.deepEqual(await leftovers(directory), []);
 });
 
-async function extracting(t: TestContext, layers: Parameters<typeof makeImage>[0], wanted = disk) {
-  const { directory, content, pull } = await setUp(t);
-  await writeLayout(join(directory, 'layout'), { '': await makeImage(layers) });
-  const request = { image: `oci:${directory}/layout`, wanted };
-  return { content: () => content(request), pull: () => pull(request) };
-}
-
-test('upper layers win, whiteouts hide, opaque directories hide everything below', async (t) => {
-  const replaced = await extracting(t, [
-    [{ name: './disk/a.img', content: 'lower' }],
-    [{ name: 'disk/a.img', content: 'upper' }],
-  ]);
-  assert.equal(await replaced.content(), 'upper');
-  const hidden = await extracting(t, [
-    [{ name: 'disk/a.img', content: 'a' }],
-    [{ name: 'disk/.wh.a.img' }, { name: 'disk/b.img', content: 'b' }],
-  ]);
-  assert.equal(await hidden.content(), 'b');
-  const opaque = await extracting(t, [
-    [{ name: 'disk/a.img', content: 'a' }],
-    [{ name: 'disk/c.img', content: 'c' }, { name: 'disk/.wh..wh..opq' }],
-  ]);
-  assert.equal(await opaque.content(), 'c');
-  const removed = await extracting(t, [[{ name: 'disk/a.img', content: 'a' }], [{ name: '.wh.disk' }]]);
-  await rejectsWith(removed.pull(), 'NoDisk', /put one file into the directory \/disk/);
-});
-
-test('takes named files for kernelBoot and custom paths', async (t) => {
-  const { directory, pull } = await setUp(t);
-  const image = await makeImage([
-    [
-      { name: 'boot/vmlinuz', content: 'kernel' },
-      { name: 'boot/initrd.img', content: 'initrd' },
-      { name: 'disk/other', content: 'ignored' },
-    ],
-  ]);
-  await writeLayout(join(directory, 'layout'), { '': image });
-  const request = { image: `oci:${directory}/layout`, wanted: ['/boot/vmlinuz', '/boot/initrd.img'] };
-  const { files } = await pull(request);
-  const kernel = files.get('/boot/vmlinuz');
-  assert.ok(kernel);
-  assert.equal(await readFile(kernel.path, 'utf8'), 'kernel');
-  assert.equal((await stat(kernel.path)).mode & 0o777, 0o444);
-  await rejectsWith(pull({ ...request, wanted: ['/boot/none'] }), 'NoDisk', /has no file \/boot\/none/);
-});
-
-test('refuses what is no plain file, what is ambiguous and what escapes', async (t) => {
-  const cases: [Parameters<typeof makeImage>[0], ImageErrorCode, RegExp][] = [
-    [
-      [[{ name: 'disk/a', type: 'symlink', linkname: '/etc/shadow' }]],
-      'UnsafeEntry',
-      /symbolic link to \/etc\/shadow/,
-    ],
-    [[[{ name: 'disk/a', type: 'link', linkname: '/etc/shadow' }]], 'UnsafeEntry', /hard link/],
-    [[[{ name: 'disk/a', type: 'block-device' }]], 'UnsafeEntry', /a device/],
-    [[[{ name: 'disk', type: 'symlink', linkname: '/' }]], 'UnsafeEntry', /\/disk is a symbolic link/],
-    [[[{ name: 'disk/../../x', content: 'x' }]], 'UnsafeEntry', /leaves its root/],
-    [
-      [
-        [
-          { name: 'disk/a', content: 'a' },
-          { name: 'disk/b', content: 'b' },
-        ],
-      ],
-      'AmbiguousDisk',
-      /\/disk\/a, \/disk\/b/,
-    ],
-    [[[{ name: 'etc/passwd', content: 'x' }]], 'NoDisk', /has no disk/],
-  ];
-  for (const [layers, code, pattern] of cases) {
-    await rejectsWith((await extracting(t, layers)).pull(), code, pattern);
-  }
-});
-
-test('refuses layers that are no tar, no gzip, or cut short', async (t) => {
-  const whole = (await diskImage('z'.repeat(5000))).blobs;
-  const [gzip] = [...whole.values()].slice(1);
-  assert.ok(gzip);
-  const cases: Buffer[] = [
-    Buffer.from('this is no archive at all'.repeat(100)),
-    Buffer.concat([Buffer.from([0x1f, 0x8b]), Buffer.from('not gzip')]),
-    gzip.subarray(0, gzip.length - 20),
-  ];
-  for (const blob of cases) {
-    const { directory, pull } = await setUp(t);
-    await writeLayout(join(directory, 'layout'), { '': imageOfBlobs([blob]) });
-    await rejectsWith(pull({ image: `oci:${directory}/layout` }), 'Malformed', /a layer is not/);
-  }
-});
-
-test('raw disks keep their holes', async (t) => {
-  const { directory, pull } = await setUp(t);
-  const content = Buffer.concat([Buffer.from('head'), Buffer.alloc(4 * 1024 * 1024), Buffer.from('tail')]);
-  await writeLayout(join(directory, 'layout'), { '': await diskImage(content) });
-  const { files } = await pull({ image: `oci:${directory}/layout` });
-  const file = files.get('/disk/');
-  assert.ok(file);
-  assert.ok((await readFile(file.path)).equals(content));
-  assert.ok((await stat(file.path)).blocks * 512 < 1024 * 1024);
-});
-
 test('a layer larger than the disk is refused before it is fetched', async (t) => {
   const { registry, pull } = await setUp(t);
   const image = await diskImage('small');
@@ -408,23 +262,20 @@ test('a registry that stops answering is given up', async (t) => {
   );
 });
 
-test('zstd layers go through the program zstd, or are refused with its name', async (t) => {
-  const { directory, pull, content } = await setUp(t);
-  const magic = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
-  const image = await diskImage('zstd disk', { compress: (layer) => Buffer.concat([magic, layer]) });
-  await writeLayout(join(directory, 'layout'), { '': image });
-  const path = process.env['PATH'];
-  t.after(() => (process.env['PATH'] = path));
-  const programs = join(directory, 'bin');
-  await mkdir(programs);
-  process.env['PATH'] = programs;
-  const request = { image: `oci:${directory}/layout` };
-  await rejectsWith(pull(request), 'Unsupported', /install the program "zstd"/);
-  await writeFile(join(programs, 'zstd'), '#!/bin/sh\nexec /usr/bin/tail -c +5\n', { mode: 0o755 });
-  assert.equal(await content(request), 'zstd disk');
-  await writeFile(join(programs, 'zstd'), '#!/bin/sh\nexit 1\n');
-  await writeLayout(join(directory, 'other'), {
-    '': await diskImage('other', { compress: (layer) => Buffer.concat([magic, layer]) }),
-  });
-  await rejectsWith(pull({ image: `oci:${directory}/other` }), 'Malformed', /not valid zstd/);
+test('https registries: by the system’s authorities, and by those named for the registry', async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), 'nativirt-registry-ca-'));
+  t.after(() => rm(directory, { recursive: true, force: true }));
+  const authority = await ensureCa(directory);
+  const tls = authority.issue({ commonName: 'registry', ips: ['127.0.0.1'], usages: ['server'], days: 1 });
+  const registry = await TestRegistry.start(tls);
+  t.after(() => registry.stop());
+  registry.addImage('vm/disk', 'v1', await diskImage('over https'));
+  const image = `${registry.host}/vm/disk:v1`;
+  const endpoint = `https://${registry.host}`;
+  const strict = await setUp(t, { registries: { [registry.host]: { endpoint } } });
+  await rejectsWith(strict.pull({ image }), 'RegistryUnreachable', /certificate/);
+  const trusting = await setUp(t, { registries: { [registry.host]: { endpoint, ca: authority.cert } } });
+  assert.equal(await trusting.content({ image }), 'over https');
+  const mirrored = await setUp(t, { registries: { 'elsewhere.example': { endpoint, ca: authority.cert } } });
+  assert.equal(await mirrored.content({ image: 'elsewhere.example/vm/disk:v1' }), 'over https');
 });

@@ -19,7 +19,7 @@ export interface RegistryConfiguration {
   readonly endpoint?: string;
   /** http in place of https. Registries on the loopback interface are always reached so unless `endpoint` says otherwise. */
   readonly plainHttp?: boolean;
-  /** PEM certificates to trust. */
+  /** PEM certificates to trust beside the system's. */
   readonly ca?: string;
 }
 

@@ -30,11 +30,6 @@ export class StatusWriter {
     this.writing ??= this.write().finally(() => (this.writing = undefined));
   }
 
-  /** Resolves when nothing is left to write. */
-  async flushed(): Promise<void> {
-    while (this.writing !== undefined) await this.writing;
-  }
-
   private isStopped(): boolean {
     return this.options.signal.aborted;
   }

@@ -1,5 +1,6 @@
 /** A registry in this process, with faults to order. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { TestImage } from './images.js';
 import { digestOf } from './images.js';
@@ -42,8 +43,8 @@ export class TestRegistry {
 
   private constructor(private readonly server: Server) {}
 
-  static async start(): Promise<TestRegistry> {
-    const server = createServer();
+  static async start(tls?: { cert: string; key: string }): Promise<TestRegistry> {
+    const server = tls === undefined ? createServer() : createTlsServer(tls);
     const registry = new TestRegistry(server);
     server.on('request', (request, response) => {
       registry.answer(request, response).catch((error: unknown) => response.destroy(error as Error));
