@@ -198,8 +198,9 @@ export class FakeClient implements Client {
           spec: { ...current.spec, nodeName },
         } as KubernetesObject);
       } else if (subresource === 'finalize') {
-        const { spec } = body as { spec: object };
-        this.#store(kind, 'MODIFIED', { ...current, spec } as KubernetesObject);
+        const { spec } = body as { spec: { finalizers?: string[] } };
+        const gone = current.metadata.deletionTimestamp !== undefined && spec.finalizers?.length === 0;
+        this.#store(kind, gone ? 'DELETED' : 'MODIFIED', { ...current, spec } as KubernetesObject);
       } else throw statusError('NotFound', kind, key.name);
       return {};
     });
@@ -249,7 +250,9 @@ export class FakeClient implements Client {
     const next = subresource === 'status' ? withStatusOf(current, wanted) : withoutStatusOf(current, wanted);
     if (sameContent(current, next)) return current;
     const finalizers = next.metadata.finalizers ?? [];
-    const gone = next.metadata.deletionTimestamp !== undefined && finalizers.length === 0;
+    // A namespace keeps its finalizers in its spec; they are taken away by `finalize`.
+    const gone =
+      next.metadata.deletionTimestamp !== undefined && finalizers.length === 0 && next.kind !== 'Namespace';
     return this.#store(kind, gone && !isBound(next) ? 'DELETED' : 'MODIFIED', next) as T;
   }
 
