@@ -89,11 +89,15 @@ export class ClaimController {
       volumeName === undefined || volumeName === '' ? undefined : this.#volumes.get({ name: volumeName });
     if (named !== undefined && isReservedFor(named, claim)) await this.#finish(claim, named, signal);
     else if (claim.status?.phase === 'Bound') await this.#lose(claim, signal);
-    else await this.#find(claim, signal);
+    // A lost claim is never given an empty volume in place of its data.
+    else if (claim.status?.phase !== 'Lost') await this.#find(claim, signal);
   }
 
   async #find(claim: PersistentVolumeClaim, signal: AbortSignal): Promise<void> {
-    const volume = findVolume(claim, this.#volumes.list()) ?? (await this.#provision(claim, signal));
+    const wantsAnyVolume = (claim.spec?.volumeName ?? '') === '';
+    const volume =
+      findVolume(claim, this.#volumes.list()) ??
+      (wantsAnyVolume ? await this.#provision(claim, signal) : undefined);
     if (volume === undefined) return this.#wait(claim, signal);
     await this.#bind(claim, volume, signal);
   }
@@ -176,7 +180,7 @@ export class ClaimController {
   }
 
   async #wait(claim: PersistentVolumeClaim, signal: AbortSignal): Promise<void> {
-    if (claim.status?.phase === 'Pending' || claim.status?.phase === 'Lost') return;
+    if (claim.status?.phase === 'Pending') return;
     const message = 'no volume fits this claim, and no storage class that it names provisions one here';
     this.#recorder.event(claim, 'Normal', 'FailedBinding', message);
     const status = { ...claim.status, phase: 'Pending' };

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import type { ControllerDependencies } from './dependencies.js';
+import type { ControllerName } from './manager.js';
+import { controllerRules, rulesFor } from './rbac.js';
+import type { Client } from './runtime/client.js';
+import type { Runnable } from './runtime/controller.js';
+import { persistentVolumeClaims, pods, virtualMachineInstances, virtualMachines } from './runtime/kinds.js';
+import { settle } from './runtime/testing/fake-clock.js';
+import { createNodeLifecycleController } from './node-lifecycle/node-lifecycle-controller.js';
+import { createPersistentVolumeController } from './persistent-volume/persistent-volume-controller.js';
+import { createPodGarbageController } from './pod-gc/pod-gc-controller.js';
+import { createSchedulerController } from './scheduler/scheduler.js';
+import { Harness, guest } from './testing/harness.js';
+import { createVirtualMachineInstanceController } from './virtual-machine-instance/virtual-machine-instance-controller.js';
+import { createVirtualMachineController } from './virtual-machine/virtual-machine-controller.js';
+
+/** Fails any call that the controller's rules do not allow, by remembering it. */
+function checked(client: Client, name: ControllerName, denied: Set<string>): Client {
+  const check = (verb: string, kind: { group: string; resource: string }, subresource?: string): void => {
+    const resource = subresource === undefined ? kind.resource : `${kind.resource}/${subresource}`;
+    const allowed = controllerRules[name].some(
+      ({ apiGroups = [], resources = [], verbs }) =>
+        (apiGroups.includes('*') || apiGroups.includes(kind.group)) &&
+        (resources.includes('*') || resources.includes(resource)) &&
+        verbs.includes(verb),
+    );
+    if (!allowed) denied.add(`${name}: ${verb} ${resource}`);
+  };
+  return {
+    get: (kind, key, signal) => (check('get', kind), client.get(kind, key, signal)),
+    list: (kind, params, signal) => (check('list', kind), client.list(kind, params, signal)),
+    watch: (kind, params, signal) => (check('watch', kind), client.watch(kind, params, signal)),
+    create: (kind, object, signal) => (check('create', kind), client.create(kind, object, signal)),
+    update: (kind, object, sub, signal) => (
+      check('update', kind, sub),
+      client.update(kind, object, sub, signal)
+    ),
+    patch: (kind, key, patch, sub, signal) => (
+      check('patch', kind, sub),
+      client.patch(kind, key, patch, sub, signal)
+    ),
+    delete: (kind, key, params, signal) => (check('delete', kind), client.delete(kind, key, params, signal)),
+    post: (kind, key, method, sub, body, signal) => (
+      check(method === 'POST' ? 'create' : 'update', kind, sub),
+      client.post(kind, key, method, sub, body, signal)
+    ),
+  };
+}
+
+const directories = {
+  pathOf: (volume: string) => `/volumes/${volume}`,
+  create: () => Promise.resolve(),
+  remove: () => Promise.resolve(),
+};
+
+test('the life of a VM needs no more than the controllers are allowed', async (t) => {
+  const denied = new Set<string>();
+  const harness = new Harness();
+  t.after(() => harness.stop());
+  const as =
+    (name: ControllerName, create: (deps: ControllerDependencies) => Runnable) =>
+    (deps: ControllerDependencies): Runnable =>
+      create({ ...deps, client: checked(deps.client, name, denied) });
+  await harness.createNode();
+  await harness.start(
+    as('virtual-machine', createVirtualMachineController),
+    as('virtual-machine-instance', (deps) =>
+      createVirtualMachineInstanceController(deps, { launcherImage: 'launcher' }),
+    ),
+    as('scheduler', createSchedulerController),
+    as('persistent-volume', (deps) => createPersistentVolumeController(deps, directories)),
+    as('pod-gc', createPodGarbageController),
+    as('node-lifecycle', createNodeLifecycleController),
+  );
+  await harness.client.create(persistentVolumeClaims, {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { namespace: 'default', name: 'data' },
+    spec: { resources: { requests: { storage: '1Gi' } } },
+  });
+  const volumes = [{ name: 'root', persistentVolumeClaim: { claimName: 'data' } }];
+  await harness.createVm({ template: { spec: { ...guest(), volumes } } });
+  await harness.startPod();
+  await harness.startGuest();
+  assert.equal(harness.vm()?.status?.printableStatus, 'Running');
+  await harness.clock.advance(60_000);
+  const key = { namespace: 'default', name: 'vm' };
+  await harness.client.delete(virtualMachines, key);
+  await settle();
+  await harness.removePod();
+  assert.equal(harness.client.find(virtualMachineInstances, key), undefined);
+  assert.equal(harness.vm(), undefined);
+  await harness.client.delete(persistentVolumeClaims, { namespace: 'default', name: 'data' });
+  await settle();
+  assert.equal(harness.client.all(persistentVolumeClaims).length, 0);
+  assert.equal(harness.client.all(pods).length, 0);
+  assert.deepEqual([...denied], []);
+});
+
+test('rules of several controllers are joined without repetition', () => {
+  const rules = rulesFor(['virtual-machine', 'scheduler']).map((rule) => JSON.stringify(rule));
+  assert.equal(new Set(rules).size, rules.length);
+  assert.ok(rules.some((rule) => rule.includes('pods/binding')));
+  assert.ok(rules.some((rule) => rule.includes('leases')));
+});
