@@ -17,7 +17,7 @@ export interface CacheLimits {
 
 export const defaultLimits: CacheLimits = {
   historyChanges: 1024,
-  historyBytes: 8 * 1024 * 1024,
+  historyBytes: 4 * 1024 * 1024,
   queuedEvents: 4096,
   readWaitMilliseconds: 3000,
   writeWaitMilliseconds: 10_000,

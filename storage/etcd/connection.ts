@@ -21,13 +21,13 @@ export interface EtcdConnectionOptions {
 export type WatchStream = grpc.ClientDuplexStream<WatchRequest, WatchResponse>;
 
 const callMilliseconds = 10_000;
-const connectMilliseconds = 5000;
+const connectMilliseconds = 2000;
 
 const channelOptions: grpc.ChannelOptions = {
   'grpc.keepalive_time_ms': 10_000,
   'grpc.keepalive_timeout_ms': 5000,
   'grpc.initial_reconnect_backoff_ms': 100,
-  'grpc.max_reconnect_backoff_ms': 3000,
+  'grpc.max_reconnect_backoff_ms': 2000,
   'grpc.max_receive_message_length': 64 * 1024 * 1024,
   'grpc.max_send_message_length': -1,
 };
