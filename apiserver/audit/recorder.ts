@@ -1,4 +1,6 @@
 /** Writes audit events (audit.k8s.io/v1) for the stages of a request that the policy asks for. */
+import { contentType } from '../codec/media-types.js';
+import { decodeProtobuf, protobufType, WireError } from '../codec/protobuf/decode.js';
 import type { Exchange } from '../http/exchange.js';
 import type { ServerMetrics } from '../metrics/metrics.js';
 import type { RequestInfo, UserInfo } from '../request.js';
@@ -109,12 +111,23 @@ function sourceAddresses(exchange: Exchange): string[] {
 
 function bodies(exchange: Exchange, stage: AuditStage, level: AuditLevel): Record<string, unknown> {
   if (stage !== 'ResponseComplete' || level === 'Metadata') return {};
-  const request = json(exchange.body);
+  const request = sent(exchange);
   const response = level === 'RequestResponse' ? json(Buffer.concat(exchange.responseChunks)) : undefined;
   return {
     ...(request === undefined ? {} : { requestObject: request }),
     ...(response === undefined ? {} : { responseObject: response }),
   };
+}
+
+function sent({ request, body }: Exchange): unknown {
+  if (contentType(request.headers['content-type']) !== protobufType) return json(body);
+  try {
+    return decodeProtobuf(body);
+  } catch (error) {
+    // The client is told; there is no text of it to record.
+    if (error instanceof WireError) return undefined;
+    throw error;
+  }
 }
 
 /** What is not JSON (YAML, a patch cut short) is told as text. */

@@ -8,6 +8,8 @@ const table = 'application/json;as=Table;v=v1;g=meta.k8s.io';
 test('the first range that can be served wins', () => {
   assert.equal(negotiate(undefined, 'object').format, 'json');
   assert.equal(negotiate('application/vnd.kubernetes.protobuf, */*', 'object').format, 'json');
+  assert.equal(negotiate('application/vnd.kubernetes.protobuf,application/json', 'object').format, 'json');
+  assert.throws(() => negotiate('application/vnd.kubernetes.protobuf', 'object'), { code: 406 });
   assert.equal(negotiate('application/yaml', 'object').format, 'yaml');
   assert.equal(negotiate(`${table},application/json`, 'list').as, 'table');
   assert.equal(negotiate('application/json;as=Table;v=v1beta1;g=meta.k8s.io', 'list').metaVersion, 'v1beta1');

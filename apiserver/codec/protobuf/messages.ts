@@ -1,233 +1,108 @@
 /**
- * Field numbers of the messages that clients of the core kinds send: kubectl's `create` of namespaces, secrets, roles and so
- * on, and its reviews. What only the server writes (status) is left out.
+ * Field numbers of the messages that clients of the core kinds send. One line is one message, or goes on with an indent:
+ * `Message: number name type, …`.
  *
- * A field is `name type`: a scalar (`string`, `bytes`, `int`, `bool`), a well-known type (`time`, `quantity`, `intOrString`,
- * `json`), or a message. `[type]` is a list, `{type}` a map from strings. A `?` after a scalar says that its zero is a value, not
- * an absence.
+ * A type is a scalar (`string`, `bytes`, `int`, `bool`), a well-known type (`time`, `microTime`, `quantity`, `intOrString`,
+ * `json`, `strings`), or a message. `[type]` is a list, `{type}` a map from strings. A `?` says that the zero is a value,
+ * not an absence. The name `~` is of a message whose members are those of the object around it.
+ *
+ * No message holds itself, at whatever depth: this bounds how deep a body can nest.
  */
-export type MessageFields = Readonly<Record<number, string>>;
+import { coreMessages } from './messages/core.js';
+import { metaMessages } from './messages/meta.js';
+import { nodeMessages } from './messages/node.js';
+import { podMessages } from './messages/pod.js';
+import { rbacMessages } from './messages/rbac.js';
+import { reviewsMessages } from './messages/reviews.js';
+import { smallGroupMessages } from './messages/small-groups.js';
+import { volumeMessages } from './messages/volume.js';
 
-export const messages: Readonly<Record<string, MessageFields>> = {
-  ObjectMeta: {
-    1: 'name string',
-    2: 'generateName string',
-    3: 'namespace string',
-    5: 'uid string',
-    6: 'resourceVersion string',
-    7: 'generation int',
-    8: 'creationTimestamp time',
-    9: 'deletionTimestamp time',
-    10: 'deletionGracePeriodSeconds int?',
-    11: 'labels {string}',
-    12: 'annotations {string}',
-    13: 'ownerReferences [OwnerReference]',
-    14: 'finalizers [string]',
-    17: 'managedFields [ManagedFieldsEntry]',
-  },
-  OwnerReference: {
-    1: 'kind string',
-    3: 'name string',
-    4: 'uid string',
-    5: 'apiVersion string',
-    6: 'controller bool?',
-    7: 'blockOwnerDeletion bool?',
-  },
-  ManagedFieldsEntry: {
-    1: 'manager string',
-    2: 'operation string',
-    3: 'apiVersion string',
-    4: 'time time',
-    6: 'fieldsType string',
-    7: 'fieldsV1 json',
-    8: 'subresource string',
-  },
-  LabelSelector: { 1: 'matchLabels {string}', 2: 'matchExpressions [LabelSelectorRequirement]' },
-  LabelSelectorRequirement: { 1: 'key string', 2: 'operator string', 3: 'values [string]' },
-  DeleteOptions: {
-    1: 'gracePeriodSeconds int?',
-    2: 'preconditions Preconditions',
-    3: 'orphanDependents bool?',
-    4: 'propagationPolicy string',
-    5: 'dryRun [string]',
-  },
-  Preconditions: { 1: 'uid string', 2: 'resourceVersion string' },
-  ObjectReference: {
-    1: 'kind string',
-    2: 'namespace string',
-    3: 'name string',
-    4: 'uid string',
-    5: 'apiVersion string',
-    6: 'resourceVersion string',
-    7: 'fieldPath string',
-  },
-  LocalObjectReference: { 1: 'name string' },
+export interface FieldType {
+  /** Of the member of the JSON object; unused if `inline`. */
+  readonly name: string;
+  /** A scalar, a well-known type or a message. */
+  readonly type: string;
+  readonly shape: 'one' | 'list' | 'map' | 'inline';
+  /** Whether the zero of a scalar is a value. */
+  readonly explicitZero: boolean;
+}
 
-  Namespace: { 1: 'metadata ObjectMeta', 2: 'spec NamespaceSpec' },
-  NamespaceSpec: { 1: 'finalizers [string]' },
-  Secret: {
-    1: 'metadata ObjectMeta',
-    2: 'data {bytes}',
-    3: 'type string',
-    4: 'stringData {string}',
-    5: 'immutable bool?',
-  },
-  ConfigMap: { 1: 'metadata ObjectMeta', 2: 'data {string}', 3: 'binaryData {bytes}', 4: 'immutable bool?' },
-  ServiceAccount: {
-    1: 'metadata ObjectMeta',
-    2: 'secrets [ObjectReference]',
-    3: 'imagePullSecrets [LocalObjectReference]',
-    4: 'automountServiceAccountToken bool?',
-  },
-  Service: { 1: 'metadata ObjectMeta', 2: 'spec ServiceSpec' },
-  ServiceSpec: {
-    1: 'ports [ServicePort]',
-    2: 'selector {string}',
-    3: 'clusterIP string',
-    4: 'type string',
-    5: 'externalIPs [string]',
-    7: 'sessionAffinity string',
-    8: 'loadBalancerIP string',
-    9: 'loadBalancerSourceRanges [string]',
-    10: 'externalName string',
-    11: 'externalTrafficPolicy string',
-    12: 'healthCheckNodePort int',
-    13: 'publishNotReadyAddresses bool',
-    14: 'sessionAffinityConfig SessionAffinityConfig',
-    17: 'ipFamilyPolicy string',
-    18: 'clusterIPs [string]',
-    19: 'ipFamilies [string]',
-    20: 'allocateLoadBalancerNodePorts bool?',
-    21: 'loadBalancerClass string',
-    22: 'internalTrafficPolicy string',
-    23: 'trafficDistribution string',
-  },
-  SessionAffinityConfig: { 1: 'clientIP ClientIPConfig' },
-  ClientIPConfig: { 1: 'timeoutSeconds int?' },
-  ServicePort: {
-    1: 'name string',
-    2: 'protocol string',
-    3: 'port int',
-    4: 'targetPort intOrString',
-    5: 'nodePort int',
-    6: 'appProtocol string',
-  },
-  ResourceQuota: { 1: 'metadata ObjectMeta', 2: 'spec ResourceQuotaSpec' },
-  ResourceQuotaSpec: { 1: 'hard {quantity}', 2: 'scopes [string]', 3: 'scopeSelector ScopeSelector' },
-  ScopeSelector: { 1: 'matchExpressions [ScopedResourceSelectorRequirement]' },
-  ScopedResourceSelectorRequirement: { 1: 'scopeName string', 2: 'operator string', 3: 'values [string]' },
-  Event: {
-    1: 'metadata ObjectMeta',
-    2: 'involvedObject ObjectReference',
-    3: 'reason string',
-    4: 'message string',
-    5: 'source EventSource',
-    6: 'firstTimestamp time',
-    7: 'lastTimestamp time',
-    8: 'count int',
-    9: 'type string',
-    10: 'eventTime microTime',
-    11: 'series EventSeries',
-    12: 'action string',
-    13: 'related ObjectReference',
-    14: 'reportingComponent string',
-    15: 'reportingInstance string',
-  },
-  EventSource: { 1: 'component string', 2: 'host string' },
-  EventSeries: { 1: 'count int', 2: 'lastObservedTime microTime' },
-  Binding: { 1: 'metadata ObjectMeta', 2: 'target ObjectReference' },
-
-  Role: { 1: 'metadata ObjectMeta', 2: 'rules [PolicyRule]' },
-  ClusterRole: { 1: 'metadata ObjectMeta', 2: 'rules [PolicyRule]', 3: 'aggregationRule AggregationRule' },
-  AggregationRule: { 1: 'clusterRoleSelectors [LabelSelector]' },
-  PolicyRule: {
-    1: 'verbs [string]',
-    2: 'apiGroups [string]',
-    3: 'resources [string]',
-    4: 'resourceNames [string]',
-    5: 'nonResourceURLs [string]',
-  },
-  RoleBinding: { 1: 'metadata ObjectMeta', 2: 'subjects [Subject]', 3: 'roleRef RoleRef' },
-  ClusterRoleBinding: { 1: 'metadata ObjectMeta', 2: 'subjects [Subject]', 3: 'roleRef RoleRef' },
-  Subject: { 1: 'kind string', 2: 'apiGroup string', 3: 'name string', 4: 'namespace string' },
-  RoleRef: { 1: 'apiGroup string', 2: 'kind string', 3: 'name string' },
-
-  PodDisruptionBudget: { 1: 'metadata ObjectMeta', 2: 'spec PodDisruptionBudgetSpec' },
-  PodDisruptionBudgetSpec: {
-    1: 'minAvailable intOrString',
-    2: 'selector LabelSelector',
-    3: 'maxUnavailable intOrString',
-    4: 'unhealthyPodEvictionPolicy string',
-  },
-  Eviction: { 1: 'metadata ObjectMeta', 2: 'deleteOptions DeleteOptions' },
-  PriorityClass: {
-    1: 'metadata ObjectMeta',
-    2: 'value int',
-    3: 'globalDefault bool',
-    4: 'description string',
-    5: 'preemptionPolicy string',
-  },
-  Lease: { 1: 'metadata ObjectMeta', 2: 'spec LeaseSpec' },
-  LeaseSpec: {
-    1: 'holderIdentity string',
-    2: 'leaseDurationSeconds int?',
-    3: 'acquireTime microTime',
-    4: 'renewTime microTime',
-    5: 'leaseTransitions int?',
-    6: 'strategy string',
-    7: 'preferredHolder string',
-  },
-
-  SelfSubjectAccessReview: { 1: 'metadata ObjectMeta', 2: 'spec SubjectAccessReviewSpec' },
-  SubjectAccessReview: { 1: 'metadata ObjectMeta', 2: 'spec SubjectAccessReviewSpec' },
-  LocalSubjectAccessReview: { 1: 'metadata ObjectMeta', 2: 'spec SubjectAccessReviewSpec' },
-  SubjectAccessReviewSpec: {
-    1: 'resourceAttributes ResourceAttributes',
-    2: 'nonResourceAttributes NonResourceAttributes',
-    3: 'user string',
-    4: 'groups [string]',
-    5: 'extra {ExtraValue}',
-    6: 'uid string',
-  },
-  ResourceAttributes: {
-    1: 'namespace string',
-    2: 'verb string',
-    3: 'group string',
-    4: 'version string',
-    5: 'resource string',
-    6: 'subresource string',
-    7: 'name string',
-  },
-  NonResourceAttributes: { 1: 'path string', 2: 'verb string' },
-  SelfSubjectRulesReview: { 1: 'metadata ObjectMeta', 2: 'spec SelfSubjectRulesReviewSpec' },
-  SelfSubjectRulesReviewSpec: { 1: 'namespace string' },
-  SelfSubjectReview: { 1: 'metadata ObjectMeta' },
-  TokenReview: { 1: 'metadata ObjectMeta', 2: 'spec TokenReviewSpec' },
-  TokenReviewSpec: { 1: 'token string', 2: 'audiences [string]' },
-};
+export type Message = ReadonlyMap<number, FieldType>;
 
 /** The kinds of each version that can be decoded. */
-export const decodableKinds: Readonly<Record<string, readonly string[]>> = {
-  v1: [
-    'Namespace',
-    'Secret',
-    'ConfigMap',
-    'ServiceAccount',
-    'Service',
-    'ResourceQuota',
-    'Event',
-    'Binding',
-    'DeleteOptions',
-  ],
-  'rbac.authorization.k8s.io/v1': ['Role', 'ClusterRole', 'RoleBinding', 'ClusterRoleBinding'],
-  'policy/v1': ['PodDisruptionBudget', 'Eviction'],
-  'scheduling.k8s.io/v1': ['PriorityClass'],
-  'coordination.k8s.io/v1': ['Lease'],
-  'authorization.k8s.io/v1': [
-    'SelfSubjectAccessReview',
-    'SubjectAccessReview',
-    'LocalSubjectAccessReview',
-    'SelfSubjectRulesReview',
-  ],
-  'authentication.k8s.io/v1': ['SelfSubjectReview', 'TokenReview'],
+const kinds: Readonly<Record<string, string>> = {
+  v1:
+    'Namespace Secret ConfigMap ServiceAccount Service ResourceQuota Event Binding Pod Node PersistentVolume ' +
+    'PersistentVolumeClaim',
+  'apps/v1': 'ControllerRevision',
+  'authentication.k8s.io/v1': 'SelfSubjectReview TokenReview TokenRequest',
+  'authorization.k8s.io/v1':
+    'SelfSubjectAccessReview SubjectAccessReview LocalSubjectAccessReview SelfSubjectRulesReview',
+  'coordination.k8s.io/v1': 'Lease',
+  'policy/v1': 'PodDisruptionBudget Eviction',
+  'rbac.authorization.k8s.io/v1': 'Role ClusterRole RoleBinding ClusterRoleBinding',
+  'scheduling.k8s.io/v1': 'PriorityClass',
+  'storage.k8s.io/v1': 'StorageClass',
 };
+
+/** The name of the message that holds an object; undefined if it is of a kind that is not read. */
+export function messageOf(apiVersion: string, kind: string): string | undefined {
+  // Clients send these in the version of what they delete.
+  if (kind === 'DeleteOptions') return kind;
+  const known = Object.hasOwn(kinds, apiVersion) && kinds[apiVersion]?.split(' ').includes(kind);
+  return known === true ? kind : undefined;
+}
+
+/** Every message that is read, for tests. */
+export function messageNames(): readonly string[] {
+  return [...definitions().keys()];
+}
+
+function split(text: string, at: string): [string, string] {
+  const index = text.indexOf(at);
+  return [text.slice(0, index), text.slice(index + at.length)];
+}
+
+/** Fields of each message as they are written; made when the first body is decoded. */
+let written: ReadonlyMap<string, string> | undefined;
+
+function definitions(): ReadonlyMap<string, string> {
+  written ??= new Map(
+    [
+      ...[metaMessages, coreMessages, podMessages, volumeMessages, nodeMessages],
+      ...[rbacMessages, reviewsMessages, smallGroupMessages],
+    ].flatMap((group) =>
+      group
+        .replaceAll(/\n +/g, ' ')
+        .trim()
+        .split('\n')
+        .map((line) => split(line, ': ')),
+    ),
+  );
+  return written;
+}
+
+function parseField(text: string): [number, FieldType] {
+  const [number = '', name = '', notation = ''] = text.split(' ');
+  const explicitZero = notation.endsWith('?');
+  const bare = explicitZero ? notation.slice(0, -1) : notation;
+  const shape =
+    name === '~' ? 'inline' : bare.startsWith('[') ? 'list' : bare.startsWith('{') ? 'map' : 'one';
+  const type = shape === 'list' || shape === 'map' ? bare.slice(1, -1) : bare;
+  return [Number(number), { name, type, shape, explicitZero }];
+}
+
+/** Parsed once for each message that is met. */
+const parsed = new Map<string, Message>();
+
+/** The fields of a message by their numbers. */
+export function fieldsOf(message: string): Message {
+  let fields = parsed.get(message);
+  if (fields === undefined) {
+    const text = definitions().get(message);
+    if (text === undefined) throw new Error(`there is no message ${message}`);
+    fields = new Map(text.split(', ').map(parseField));
+    parsed.set(message, fields);
+  }
+  return fields;
+}
