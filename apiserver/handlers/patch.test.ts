@@ -61,14 +61,14 @@ test('a patch may turn an object into nothing else', async (t) => {
   await refused({ kind: 'Pod' }, mergePatch, 422);
   await refused({ kind: null }, mergePatch, 400);
   await refused({ apiVersion: 'v2' }, mergePatch, 400);
-  await refused({ metadata: null }, mergePatch, 200);
+  await refused({ metadata: null }, mergePatch, 400);
   await refused({ metadata: [] }, mergePatch, 400);
   await refused({ metadata: { name: 'b' } }, mergePatch, 400);
   await refused({ metadata: { namespace: 'm' } }, mergePatch, 400);
   await refused({ metadata: { uid: 'other' } }, mergePatch, 409);
   await refused({ spec: null }, mergePatch, 422);
   await refused([{ op: 'replace', path: '', value: 5 }], jsonPatch, 400);
-  await refused([{ op: 'remove', path: '/metadata' }], jsonPatch, 200);
+  await refused([{ op: 'remove', path: '/metadata' }], jsonPatch, 400);
   await refused({}, { 'content-type': 'application/strategic-merge-patch+json' }, 415);
 });
 

@@ -46,6 +46,8 @@ export function writeContext(
   { context, endpoint, version, namespace }: ResourceRequest,
   { dryRun, fieldManager }: { readonly dryRun: boolean; readonly fieldManager: string | undefined },
 ): WriteContext {
+  // A write that is tried again says the same again.
+  const warned = new Set<string>();
   return {
     endpoint,
     version,
@@ -55,6 +57,8 @@ export function writeContext(
     dryRun,
     manager: fieldManager ?? userAgentManager(context.headers['user-agent']),
     warn: (text) => {
+      if (warned.has(text)) return;
+      warned.add(text);
       context.warn(text);
     },
   };

@@ -6,7 +6,7 @@ import type { AdmissionContext, AdmissionLookups, AdmissionRequest } from '../ad
 import { invalid } from '../errors/api-error.js';
 import type { UserInfo } from '../request.js';
 import type { Endpoint } from './endpoint.js';
-import { metadataCauses, metadataUpdateCauses } from './metadata-rules.js';
+import { finalizerWarnings, metadataCauses, metadataUpdateCauses } from './metadata-rules.js';
 import { bodyChanged } from './sections.js';
 
 /** Who writes what, and how. */
@@ -95,10 +95,13 @@ export function createAdmitter(options: AdmitterOptions): Admitter {
     async create(context, object) {
       const { resource, schema } = context.endpoint;
       const request = admissionRequest(context, 'CREATE', object, undefined);
+      // Admission adds finalizers of its own.
+      const advice = finalizerWarnings(object, undefined, resource.strategy);
       await mutate(context, request, object);
       refuse(context, object, [...metadataCauses(object, resource.strategy), ...schema.validate(object)]);
       refuse(context, object, resource.strategy.validate?.(object, undefined) ?? []);
       refuse(context, object, await admission.validate(request, surroundings(context)));
+      for (const text of advice) context.warn(text);
     },
 
     async update(context, object, old) {
@@ -109,6 +112,7 @@ export function createAdmitter(options: AdmitterOptions): Admitter {
         return;
       }
       const request = admissionRequest(context, 'UPDATE', object, old);
+      const advice = finalizerWarnings(object, old, resource.strategy);
       await mutate(context, request, object);
       refuse(context, object, [
         ...metadataUpdateCauses(object, old),
@@ -116,6 +120,7 @@ export function createAdmitter(options: AdmitterOptions): Admitter {
       ]);
       refuse(context, object, resource.strategy.validate?.(object, old) ?? []);
       refuse(context, object, await admission.validate(request, surroundings(context)));
+      for (const text of advice) context.warn(text);
     },
 
     async delete(context, old) {

@@ -7,6 +7,7 @@ import {
   nameRules,
   prefixOf,
   qualifiedNameFaults,
+  standardFinalizers,
 } from '../../openapi/names.js';
 import { valueAt } from './paths.js';
 import type { ScalePaths, Strategy } from './resource.js';
@@ -100,6 +101,22 @@ function finalizerCauses(finalizers: ObjectMeta['finalizers'], strategy: Strateg
     causes.push(invalidValue(field, finalizers, 'orphan and foregroundDeletion can not both be set'));
   }
   return causes;
+}
+
+/** Advice on the finalizers that a client adds to a custom kind: those without a domain may be another's too. */
+export function finalizerWarnings(
+  object: KubernetesObject,
+  old: KubernetesObject | undefined,
+  strategy: Strategy,
+): string[] {
+  if (strategy.coreFinalizers === true) return [];
+  const known: readonly string[] = [...standardFinalizers, ...(old?.metadata.finalizers ?? [])];
+  return (object.metadata.finalizers ?? [])
+    .filter((finalizer) => !finalizer.includes('/') && !known.includes(finalizer))
+    .map(
+      (finalizer) =>
+        `metadata.finalizers: ${JSON.stringify(finalizer)}: prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts with other finalizer writers`,
+    );
 }
 
 /** Faults of the metadata of a new object. */

@@ -32,10 +32,14 @@ export interface NewIdentity {
 /** An object as a client sent it or a patch made it: decoded and pruned, but not yet completed by the server. */
 export type Draft = New<KubernetesObject>;
 
+/** Whether a draft names no revision: no object ever has the revision 0. */
+export function isUnset(resourceVersion: string | undefined): boolean {
+  return resourceVersion === undefined || resourceVersion === '' || resourceVersion === '0';
+}
+
 /** The new object that a draft stands for. What a client sent for the server's part of the metadata is dropped. */
 export function completeNew(draft: Draft, identity: NewIdentity, strategy: Strategy): KubernetesObject {
-  const { resourceVersion } = draft.metadata;
-  if (resourceVersion !== undefined && resourceVersion !== '') {
+  if (!isUnset(draft.metadata.resourceVersion)) {
     throw badRequest('metadata.resourceVersion must not be set on an object that is to be created');
   }
   return {

@@ -153,6 +153,14 @@ test('what a client may not change is refused', async (t) => {
   assert.ok(causes(refused).includes('FieldValueInvalid metadata.creationTimestamp'));
 });
 
+test('a finalizer without a domain gets advice once', async (t) => {
+  const { request } = await startWithNamespace(t);
+  const created = await request('POST', machines, { body: machine('a', { finalizers: ['mine', 'orphan'] }) });
+  assert.equal(created.warnings.length, 1);
+  const body = { metadata: { labels: { a: 'b' } } };
+  assert.deepEqual((await request('PATCH', `${machines}/a`, { body, headers: mergePatch })).warnings, []);
+});
+
 test('a version is served from the same bytes', async (t) => {
   const { request } = await startWithNamespace(t);
   await request('POST', machines, { body: machine('a') });

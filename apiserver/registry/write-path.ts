@@ -14,7 +14,7 @@ import { attributesOf } from './attributes.js';
 import { apiVersion, decodeEntry, readEntry } from './endpoint.js';
 import { sameJson } from './equal.js';
 import { objectKey } from './keys.js';
-import { completeNew, completeUpdate, generateName, timestamp, type Draft } from './metadata.js';
+import { completeNew, completeUpdate, generateName, isUnset, timestamp, type Draft } from './metadata.js';
 import { invalidValue, requiredValue } from './metadata-rules.js';
 import { requireNamespace, type NamespaceLookup } from './namespaces.js';
 import type { Resource, StrategyContext } from './resource.js';
@@ -93,7 +93,12 @@ function checkPreconditions(
 ): void {
   const { group, plural, strategy } = resource;
   const { name, uid, resourceVersion } = current.metadata;
-  if (metadata.name !== undefined && metadata.name !== name) {
+  if (metadata.name === undefined || metadata.name === '') {
+    throw badRequest(
+      `the name of the object (${name} based on URL) was undeterminable: name must be provided`,
+    );
+  }
+  if (metadata.name !== name) {
     throw badRequest(
       `the name of the object (${metadata.name}) does not match the name on the URL (${name})`,
     );
@@ -104,7 +109,7 @@ function checkPreconditions(
   if (metadata.uid !== undefined && metadata.uid !== '' && metadata.uid !== uid) {
     throw conflict(group, plural, name, `the UID ${metadata.uid} is not that of the object, which is ${uid}`);
   }
-  if (metadata.resourceVersion === undefined || metadata.resourceVersion === '') {
+  if (isUnset(metadata.resourceVersion)) {
     if (!requireRevision || strategy.unconditionalUpdate === true) return;
     throw invalid(group, plural, name, [
       invalidValue('metadata.resourceVersion', 0, 'must be specified for an update'),
