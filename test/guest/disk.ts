@@ -111,7 +111,7 @@ async function makeRootFileSystem(
   if (process.getuid?.() !== 0) {
     // mke2fs copies the builder's own user; in the guest everything is root's.
     const commands = [...tree].flatMap(([path]) => [`sif ${path} uid 0`, `sif ${path} gid 0`]);
-    tools.run('debugfs', ['-w', '-f', '-', file], { input: commands.join('\n') });
+    tools.run('debugfs', ['-w', '-f', '-', file], { input: Buffer.from(commands.join('\n')) });
   }
 }
 
