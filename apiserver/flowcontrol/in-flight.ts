@@ -22,18 +22,21 @@ export class InFlightLimiter {
   }
 
   /**
+   * Pairs with one `release`.
    * @param exempt counted, but never refused
-   * @returns what to call, once, when the request is over
-   * @throws ApiError TooManyRequests
+   * @throws ApiError TooManyRequests, and then nothing was taken
    */
-  acquire(kind: RequestKind, exempt: boolean): () => void {
+  acquire(kind: RequestKind, exempt: boolean): void {
     if (this.#current[kind] >= this.#limits[kind] && !exempt) {
       throw new ApiError('TooManyRequests', 'Too many requests, please try again later.', {
         retryAfterSeconds: 1,
       });
     }
     this.#change(kind, 1);
-    return () => this.#change(kind, -1);
+  }
+
+  release(kind: RequestKind): void {
+    this.#change(kind, -1);
   }
 
   #change(kind: RequestKind, by: number): void {

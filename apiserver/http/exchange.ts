@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { randomUUID } from 'node:crypto';
+import type { RequestKind } from '../flowcontrol/in-flight.js';
 import type { RequestInfo, UserInfo } from '../request.js';
 import { RequestScope } from './request-scope.js';
 import { parseTraceparent, type TraceContext } from './trace-context.js';
@@ -40,6 +41,12 @@ export class Exchange {
   responseChunks: readonly Buffer[] = [];
   /** The connection has left HTTP, and the answer was 101. */
   switched = false;
+  /** The share of the server's capacity that it holds. */
+  capacity: RequestKind | undefined;
+  /** Is told how many events of a watch were sent. */
+  countEvents: ((events: number) => void) | undefined;
+  /** Ends its being counted among the long-running requests. */
+  uncount: (() => void) | undefined;
   /** A fault of ours, for the log. */
   failure: unknown;
 

@@ -105,6 +105,7 @@ async function writeStream(exchange: Exchange, reply: StreamReply): Promise<void
       if (response.destroyed) return;
       const batch = merge(chunks, totalLength(chunks));
       exchange.bytesWritten += batch.length;
+      exchange.countEvents?.(chunks.length);
       if (batch.length > 0 && !response.write(batch)) await drained(response);
     }
   } catch (error) {

@@ -29,10 +29,11 @@ export class ServerMetrics {
   readonly #timeouts: Counter;
   readonly #aborts: Counter<'verb' | 'group' | 'resource'>;
   readonly #tlsErrors: Counter;
-  readonly watchEvents: Counter<'group' | 'version' | 'resource'>;
+  readonly #targets = new Map<string, Target>();
+  readonly #watchEvents: Counter<'group' | 'version' | 'resource'>;
   readonly auditEvents: Counter;
   readonly auditErrors: Counter;
-  readonly authentications: Counter<'result'>;
+  readonly #authentications: Counter<'result'>;
 
   constructor(countObjects: () => readonly StorageCount[]) {
     const registers = [this.registry];
@@ -78,16 +79,18 @@ export class ServerMetrics {
       ['verb', 'group', 'resource'],
     );
     this.#tlsErrors = counter('apiserver_tls_handshake_errors_total', 'TLS handshakes that failed.');
-    this.watchEvents = counter('apiserver_watch_events_total', 'Batches of events sent to watchers.', [
+    this.#watchEvents = counter('apiserver_watch_events_total', 'Events sent to watchers.', [
       'group',
       'version',
       'resource',
     ]);
     this.auditEvents = counter('apiserver_audit_event_total', 'Audit events written.');
     this.auditErrors = counter('apiserver_audit_error_total', 'Audit events lost to an error.');
-    this.authentications = counter('authentication_attempts', 'Authenticated requests, by result.', [
-      'result',
-    ]);
+    this.#authentications = counter(
+      'authentication_attempts',
+      'Requests by whether their sender could be told.',
+      ['result'],
+    );
     this.#registerObjectCounts(countObjects);
     collectDefaultMetrics({ register: this.registry });
   }
@@ -104,6 +107,18 @@ export class ServerMetrics {
         }
       },
     });
+  }
+
+  /** Counts the events that one watch sends. */
+  watchCounter({ group, version, resource }: RequestInfo): (events: number) => void {
+    const counter = this.#watchEvents.labels({ group, version, resource });
+    return (events) => {
+      counter.inc(events);
+    };
+  }
+
+  authenticated(result: 'success' | 'failure'): void {
+    this.#authentications.inc({ result });
   }
 
   inFlight(kind: RequestKind, current: number): void {
@@ -132,17 +147,56 @@ export class ServerMetrics {
     return () => this.#longRunning.dec(labels);
   }
 
-  /** @param seconds undefined for a long-running request, whose length says nothing of the server */
-  answered(
-    info: RequestInfo,
-    answer: { code: number; dryRun: boolean; seconds: number | undefined; bytes: number },
-  ): void {
-    const labels = targetLabels(info);
-    this.#requests.inc({ ...labels, dry_run: answer.dryRun ? 'All' : '', code: String(answer.code) });
+  answered(info: RequestInfo, answer: RequestAnswer): void {
+    const target = this.#target(info);
+    const requests = answer.dryRun ? target.dryRuns : target.requests;
+    let counter = requests.get(answer.code);
+    if (counter === undefined) {
+      const dryRun = answer.dryRun ? 'All' : '';
+      counter = this.#requests.labels({ ...target.labels, dry_run: dryRun, code: String(answer.code) });
+      requests.set(answer.code, counter);
+    }
+    counter.inc();
     if (answer.seconds === undefined) return;
-    this.#durations.observe(labels, answer.seconds);
-    if (labels.verb === 'GET' || labels.verb === 'LIST') this.#sizes.observe(labels, answer.bytes);
+    target.durations.observe(answer.seconds);
+    target.sizes?.observe(answer.bytes);
   }
+
+  /** The series of a target, looked up once: hashing their labels costs more than counting. */
+  #target(info: RequestInfo): Target {
+    const labels = targetLabels(info);
+    const key = Object.values(labels).join('/');
+    let target = this.#targets.get(key);
+    if (target === undefined) {
+      const isRead = labels.verb === 'GET' || labels.verb === 'LIST';
+      target = {
+        labels,
+        requests: new Map<number, Counter.Internal>(),
+        dryRuns: new Map<number, Counter.Internal>(),
+        durations: this.#durations.labels({ ...labels }),
+        sizes: isRead ? this.#sizes.labels({ ...labels }) : undefined,
+      };
+      this.#targets.set(key, target);
+    }
+    return target;
+  }
+}
+
+export interface RequestAnswer {
+  readonly code: number;
+  readonly dryRun: boolean;
+  /** Undefined for a long-running request, whose length says nothing of the server. */
+  readonly seconds: number | undefined;
+  readonly bytes: number;
+}
+
+interface Target {
+  readonly labels: TargetLabels;
+  /** By status code. */
+  readonly requests: Map<number, Counter.Internal>;
+  readonly dryRuns: Map<number, Counter.Internal>;
+  readonly durations: Histogram.Internal<string>;
+  readonly sizes: Histogram.Internal<string> | undefined;
 }
 
 /** Kubernetes' verb labels: PUT and DELETECOLLECTION, not the method and not the RBAC verb. */

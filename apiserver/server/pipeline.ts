@@ -11,7 +11,7 @@ import { ApiError, badRequest } from '../errors/api-error.js';
 import { toApiError } from '../errors/status.js';
 import { InFlightLimiter, type RequestKind } from '../flowcontrol/in-flight.js';
 import type { Exchange } from '../http/exchange.js';
-import { maxBodyBytes, readBody } from '../http/read-body.js';
+import { hasBody, maxBodyBytes, readBody } from '../http/read-body.js';
 import { ClientGone, parseDurationMs, ServerStopping } from '../http/request-scope.js';
 import { statusReply } from '../http/status-reply.js';
 import { switchProtocols } from '../http/upgrade.js';
@@ -77,7 +77,9 @@ export class Pipeline {
     const user = await this.#actor(exchange, sender);
     this.audit?.received(exchange);
     await this.#authorize(exchange, info, user);
-    exchange.body = await exchange.scope.race(readBody(exchange.request, maxBodyBytes));
+    if (hasBody(exchange.request)) {
+      exchange.body = await exchange.scope.race(readBody(exchange.request, maxBodyBytes));
+    }
     const context = new ServerRequestContext(exchange, info, user);
     const upgrading = exchange.upgrade === undefined ? undefined : exchange.request;
     const outcome = await exchange.scope.race(this.router.dispatch(context, upgrading));
@@ -91,12 +93,18 @@ export class Pipeline {
   }
 
   async #authenticate(exchange: Exchange): Promise<UserInfo> {
-    const signal = (): AbortSignal => exchange.scope.signal;
-    const answer = this.#authenticators.authenticate(credentialsOf(exchange.request), signal);
-    const found = answer instanceof Promise ? await exchange.scope.race(answer) : answer;
-    if (found === undefined) throw unauthorized();
-    exchange.user = found.user;
-    return found.user;
+    try {
+      const signal = (): AbortSignal => exchange.scope.signal;
+      const answer = this.#authenticators.authenticate(credentialsOf(exchange.request), signal);
+      const found = answer instanceof Promise ? await exchange.scope.race(answer) : answer;
+      if (found === undefined) throw unauthorized();
+      this.metrics.authenticated('success');
+      exchange.user = found.user;
+      return found.user;
+    } catch (error) {
+      this.metrics.authenticated('failure');
+      throw error;
+    }
   }
 
   async #actor(exchange: Exchange, sender: UserInfo): Promise<UserInfo> {
@@ -107,12 +115,13 @@ export class Pipeline {
     return exchange.impersonated;
   }
 
-  /** Takes its share of the server's capacity; gives it back when the answer is over. */
+  /** Takes its share of the server's capacity; `#closed` gives it back. */
   #admit(exchange: Exchange, info: RequestInfo, user: UserInfo): void {
     if (isLongRunning(info)) {
       this.#longRunning.add(exchange);
       if (this.router.knows(info)) {
-        exchange.response.once('close', this.metrics.longRunningStarted(info));
+        exchange.uncount = this.metrics.longRunningStarted(info);
+        if (info.verb === 'watch') exchange.countEvents = this.metrics.watchCounter(info);
       }
       if (this.#stopping) throw new ServerStopping();
       return;
@@ -122,11 +131,12 @@ export class Pipeline {
     if (!info.isResource) return;
     const kind: RequestKind = readVerbs.has(info.verb) ? 'readOnly' : 'mutating';
     try {
-      exchange.response.once('close', this.#limiter.acquire(kind, user.groups.includes(mastersGroup)));
+      this.#limiter.acquire(kind, user.groups.includes(mastersGroup));
     } catch (error) {
       this.metrics.rejected(kind);
       throw error;
     }
+    exchange.capacity = kind;
   }
 
   #timeoutMs(exchange: Exchange): number {
@@ -185,6 +195,8 @@ export class Pipeline {
     // An answer that had begun before the server was told to stop has promised to keep its connection.
     if (this.#stopping) exchange.request.socket.destroySoon();
     exchange.scope.clearDeadline();
+    if (exchange.capacity !== undefined) this.#limiter.release(exchange.capacity);
+    exchange.uncount?.();
     const { response, info } = exchange;
     const complete = response.writableFinished || exchange.switched;
     if (!complete) exchange.scope.abort(new ClientGone());

@@ -90,6 +90,8 @@ test('watches do not take from the limits', async (t) => {
   assert.equal((await server.request('GET', path, { token: 'bob' })).status, 200);
   const metrics = (await server.request('GET', '/metrics', { token: 'bob' })).text;
   assert.match(metrics, /apiserver_longrunning_requests\{verb="WATCH".*\} 3/);
+  assert.match(metrics, /apiserver_watch_events_total\{.*resource="configmaps"\} 3/);
+  assert.match(metrics, /authentication_attempts\{result="success"\} 5/);
   for (const { request } of watches) request.destroy();
 });
 
