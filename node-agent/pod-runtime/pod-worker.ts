@@ -258,10 +258,11 @@ export class PodWorker {
       this.setState({ kind: 'Ended', ended: { ...this.ending(0), succeeded, reason: 'Completed', message } });
       return;
     }
-    const how = signal === undefined ? `with code ${exitCode ?? 'unknown'}` : `by ${signal}`;
+    const code = exitCode === undefined ? '' : ` with code ${exitCode}`;
+    const how = signal === undefined ? code : ` by ${signal}`;
     const reason = final?.reason ?? 'Error';
     const message =
-      final?.message ?? `the launcher ended ${how} without saying why; see ${this.directory.log}`;
+      final?.message ?? `the launcher ended${how} without saying why; see ${this.directory.log}`;
     this.options.recorder.event(this.pod, 'Warning', 'Failed', message);
     // As a shell tells the end by SIGKILL.
     const ending = this.ending(exitCode ?? (signal === undefined ? 1 : 137));
