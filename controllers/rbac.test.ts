@@ -5,10 +5,17 @@ import type { ControllerName } from './manager.js';
 import { controllerRules, rulesFor } from './rbac.js';
 import type { Client } from './runtime/client.js';
 import type { Runnable } from './runtime/controller.js';
-import { persistentVolumeClaims, pods, virtualMachineInstances, virtualMachines } from './runtime/kinds.js';
+import {
+  persistentVolumeClaims,
+  pods,
+  storageClasses,
+  virtualMachineInstances,
+  virtualMachines,
+} from './runtime/kinds.js';
 import { settle } from './runtime/testing/fake-clock.js';
 import { createNodeLifecycleController } from './node-lifecycle/node-lifecycle-controller.js';
 import { createPersistentVolumeController } from './persistent-volume/persistent-volume-controller.js';
+import { standardStorageClass } from './persistent-volume/storage-class.js';
 import { createPodGarbageController } from './pod-gc/pod-gc-controller.js';
 import { createSchedulerController } from './scheduler/scheduler.js';
 import { Harness, guest } from './testing/harness.js';
@@ -63,6 +70,7 @@ test('the life of a VM needs no more than the controllers are allowed', async (t
     (deps: ControllerDependencies): Runnable =>
       create({ ...deps, client: checked(deps.client, name, denied) });
   await harness.createNode();
+  await harness.client.create(storageClasses, standardStorageClass);
   await harness.start(
     as('virtual-machine', createVirtualMachineController),
     as('virtual-machine-instance', (deps) =>

@@ -51,7 +51,7 @@ export const controllerRules: Readonly<Record<ControllerName, readonly PolicyRul
     rule('', ['persistentvolumes/status', 'persistentvolumeclaims/status'], ['patch']),
     rule('', ['persistentvolumeclaims'], [...read, 'patch']),
     rule('', ['pods'], read),
-    rule('storage.k8s.io', ['storageclasses'], [...read, 'create']),
+    rule('storage.k8s.io', ['storageclasses'], read),
     events,
   ],
   'pod-gc': [rule('', ['pods'], [...read, 'delete']), rule('', ['nodes'], read)],

@@ -23,6 +23,8 @@ export class ClaimController {
   readonly #volumes: Informer<PersistentVolume>;
   readonly #classes: Informer<StorageClass>;
   readonly #pods: Informer<Pod>;
+  /** UIDs of claims that have been told that nothing fits them. */
+  readonly #told = new Set<string>();
 
   constructor(
     private readonly deps: ControllerDependencies,
@@ -54,7 +56,13 @@ export class ClaimController {
     const enqueue = (claim: PersistentVolumeClaim): void => {
       this.controller.enqueue(keyOf(claim.metadata));
     };
-    this.#claims.addHandler({ add: enqueue, update: (_, claim) => enqueue(claim) });
+    this.#claims.addHandler({
+      add: enqueue,
+      update: (_, claim) => enqueue(claim),
+      delete: ({ metadata }) => {
+        this.#told.delete(metadata.uid);
+      },
+    });
     const retryUnbound = (): void => {
       for (const claim of this.#claims.list()) if (claim.status?.phase !== 'Bound') enqueue(claim);
     };
@@ -180,9 +188,11 @@ export class ClaimController {
   }
 
   async #wait(claim: PersistentVolumeClaim, signal: AbortSignal): Promise<void> {
-    if (claim.status?.phase === 'Pending') return;
-    const message = 'no volume fits this claim, and no storage class that it names provisions one here';
-    this.#recorder.event(claim, 'Normal', 'FailedBinding', message);
+    if (!this.#told.has(claim.metadata.uid)) {
+      this.#told.add(claim.metadata.uid);
+      const message = 'no volume fits this claim, and no storage class that it names provisions one here';
+      this.#recorder.event(claim, 'Normal', 'FailedBinding', message);
+    }
     const status = { ...claim.status, phase: 'Pending' };
     await patchStatus(this.deps.client, persistentVolumeClaims, claim, status, signal);
   }

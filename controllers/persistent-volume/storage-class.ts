@@ -3,9 +3,10 @@ import type { PersistentVolumeClaim } from '../../openapi/generated/types/core_v
 import type { StorageClass } from '../../openapi/generated/types/storage_v1.js';
 import type { New } from '../../openapi/meta.js';
 
-export const provisioner = 'nativirt.io/local-directory';
+export const provisioner = 'nativirt.io/directory';
 const defaultClassAnnotation = 'storageclass.kubernetes.io/is-default-class';
 
+/** Made when a standalone control plane is started for the first time. */
 export const standardStorageClass: New<StorageClass> = {
   apiVersion: 'storage.k8s.io/v1',
   kind: 'StorageClass',

@@ -4,6 +4,7 @@ import type { ClusterRole, ClusterRoleBinding, PolicyRule } from '../../openapi/
 import type { KubernetesObject, New } from '../../openapi/meta.js';
 import { ApiError } from '../../apiserver/errors/api-error.js';
 import type { Registry, Target } from '../../apiserver/registry/registry.js';
+import { standardStorageClass } from '../../controllers/persistent-volume/storage-class.js';
 import { clusterRoleBindings, clusterRoles, type ClusterRoleSource } from '../rbac/cluster-roles.js';
 
 const actor = {
@@ -36,14 +37,7 @@ export async function bootstrap(registry: Registry, components: readonly Compone
   await ensure(
     registry,
     { group: 'storage.k8s.io', resource: 'storageclasses', name: 'standard' },
-    {
-      apiVersion: 'storage.k8s.io/v1',
-      kind: 'StorageClass',
-      metadata: { name: 'standard', annotations: { 'storageclass.kubernetes.io/is-default-class': 'true' } },
-      provisioner: 'nativirt.io/directory',
-      reclaimPolicy: 'Delete',
-      volumeBindingMode: 'Immediate',
-    },
+    standardStorageClass,
   );
   await ensure(
     registry,
