@@ -2,7 +2,7 @@
  * Runs tests: `node --import tsx test/run.mjs [FILTER…]`. A filter is a file, a folder, or part of a path; without one all
  * `*.test.ts` run, two files at a time. Closes with a line `N passed, N failed` and is non-zero unless all passed.
  */
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join, relative, resolve, sep } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { run } from 'node:test';
@@ -31,7 +31,8 @@ function findTests(filters) {
   );
   const wanted = filters.map((filter) => {
     const path = relative(root, resolve(filter));
-    return (file) => file === path || file.startsWith(path + sep) || file.includes(filter);
+    if (existsSync(filter)) return (file) => file === path || file.startsWith(path + sep);
+    return (file) => file.includes(filter);
   });
   return files.filter((file) => wanted.length === 0 || wanted.some((matches) => matches(file))).sort();
 }

@@ -48,15 +48,21 @@ async function demo(
   const controlPlane = await ControlPlane.start(directory, signal);
   progress.step(`control plane ready at ${controlPlane.server}`);
   const shown = new Demo(controlPlane, progress);
-  let kept = false;
   try {
     await shown.run(signal);
-    kept = keep;
-  } finally {
-    if (kept) controlPlane.release();
-    else await end(controlPlane, shown, directory, progress);
+  } catch (error) {
+    // What went wrong first is what the user should read.
+    await end(controlPlane, shown, directory, progress).catch((cause: unknown) => {
+      progress.step(`cleaning up failed as well: ${cause instanceof Error ? cause.message : String(cause)}`);
+    });
+    throw error;
   }
-  return kept ? controlPlane.pid : undefined;
+  if (keep) {
+    controlPlane.release();
+    return controlPlane.pid;
+  }
+  await end(controlPlane, shown, directory, progress);
+  return undefined;
 }
 
 /** Whatever went wrong before, nothing stays behind. */
@@ -93,13 +99,12 @@ async function main(argv: readonly string[]): Promise<number> {
   try {
     const pid = await demo(keep, path, progress, signal);
     progress.plain(nextSteps({ keep, dataDirectory: path, pid }));
+    if (temporary) await rm(path, { recursive: true, force: true });
     return 0;
   } catch (error) {
     if (!isExpected(error)) throw error;
-    process.stderr.write(`demo: ${error.message}\n`);
+    process.stderr.write(`demo: ${error.message}\ndemo: logs are in ${path}\n`);
     return error instanceof Interrupted ? 130 : 1;
-  } finally {
-    if (temporary) await rm(path, { recursive: true, force: true });
   }
 }
 
