@@ -25,7 +25,8 @@ export class Kubectl {
       return stdout.trimEnd();
     } catch (error) {
       signal.throwIfAborted();
-      const text = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : String(error);
+      const said = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
+      const text = said === '' && error instanceof Error ? error.message : said;
       throw new KubectlError(`kubectl ${argv.join(' ')}: ${text}`, { cause: error });
     }
   }
