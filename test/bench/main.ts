@@ -1,0 +1,24 @@
+/**
+ * `npm run bench [-- api | vms]`: what things cost here and now. Prints tables; nothing is asserted, as figures depend on the
+ * machine. Both if no name is given.
+ */
+import { benchApi } from './api.js';
+import { benchVirtualMachines } from './virtual-machines.js';
+
+const benchmarks: Readonly<Record<string, () => Promise<string>>> = {
+  vms: benchVirtualMachines,
+  api: benchApi,
+};
+
+const names = process.argv.slice(2);
+const unknown = names.filter((name) => !Object.hasOwn(benchmarks, name));
+if (unknown.length > 0) {
+  process.stderr.write(
+    `bench: no benchmark ${unknown.join(', ')}; there are ${Object.keys(benchmarks).join(' and ')}\n`,
+  );
+  process.exitCode = 2;
+} else {
+  for (const [name, run] of Object.entries(benchmarks)) {
+    if (names.length === 0 || names.includes(name)) process.stdout.write(`\n${name}\n\n${await run()}\n`);
+  }
+}
