@@ -1,5 +1,6 @@
 import test from 'node:test';
 import assert from 'node:assert/strict';
+import type { ClusterRole, ClusterRoleBinding } from '../../openapi/generated/types/rbac_v1.js';
 import { startNativeServer } from '../../test/apiserver/native-server.js';
 import { requestOf, type Answer } from '../../test/apiserver/test-server.js';
 
@@ -17,7 +18,7 @@ async function serving(t: test.TestContext): Promise<Review> {
   const request = requestOf({ port: server.port, ca: server.authority.cert });
   const rbac = 'rbac.authorization.k8s.io';
   const actor = { user: { name: 'test', groups: ['system:masters'], extra: {} } };
-  await server.registry.create(
+  await server.registry.create<ClusterRole>(
     { group: rbac, resource: 'clusterroles' },
     {
       apiVersion: `${rbac}/v1`,
@@ -35,7 +36,7 @@ async function serving(t: test.TestContext): Promise<Review> {
     },
     actor,
   );
-  await server.registry.create(
+  await server.registry.create<ClusterRoleBinding>(
     { group: rbac, resource: 'clusterrolebindings' },
     {
       apiVersion: `${rbac}/v1`,

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { randomUUID } from 'node:crypto';
 import type { RequestKind } from '../flowcontrol/in-flight.js';
 import type { RequestInfo, UserInfo } from '../request.js';
-import { RequestScope } from './request-scope.js';
+import { RequestScope, ServerStopping } from './request-scope.js';
 import { parseTraceparent, type TraceContext } from './trace-context.js';
 
 /** The connection of a request that asks to leave HTTP: everything after its head. */
@@ -16,7 +16,9 @@ export interface UpgradeSocket {
 const maxAuditIdLength = 64;
 
 export class Exchange {
-  readonly scope = new RequestScope();
+  readonly scope = new RequestScope((reason) => {
+    this.#cutOff(reason);
+  });
   /** Names the request in audit, logs and the `Audit-Id` header; the client may choose it. */
   readonly auditId: string;
   readonly trace: TraceContext | undefined;
@@ -61,6 +63,11 @@ export class Exchange {
         ? given
         : randomUUID();
     this.trace = parseTraceparent(request.headers.traceparent);
+  }
+
+  /** An answer that is half written when its time is over can not be finished; one that ends by itself may. */
+  #cutOff(reason: Error): void {
+    if (this.response.headersSent && !(reason instanceof ServerStopping)) this.response.destroy();
   }
 
   /** Milliseconds since the request came. */

@@ -2,6 +2,9 @@
 import { ApiError } from '../errors/api-error.js';
 
 export class RequestScope {
+  /** @param onAbort called once, before anybody else hears of it */
+  constructor(private readonly onAbort: (reason: Error) => void = () => undefined) {}
+
   #controller: AbortController | undefined;
   #reason: Error | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -25,6 +28,7 @@ export class RequestScope {
     if (this.#reason !== undefined) return;
     this.#reason = reason;
     this.clearDeadline();
+    this.onAbort(reason);
     this.#reject?.(reason);
     this.#controller?.abort(reason);
   }

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import https from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { constants } from 'node:crypto';
+import type { SecureContextOptions } from 'node:tls';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { AuditRecorder } from '../audit/recorder.js';
@@ -189,8 +190,15 @@ function unreachable(): never {
   throw new Error('the onRequest hook takes every request');
 }
 
-function secureContext(tls: TlsFiles): { cert: string; key: string; ca: string } {
-  return { cert: tls.cert, key: tls.key, ca: tls.clientCa };
+/** Replacing the context resets all of these, so they belong together. */
+function secureContext(tls: TlsFiles): SecureContextOptions {
+  return {
+    cert: tls.cert,
+    key: tls.key,
+    ca: tls.clientCa,
+    minVersion: 'TLSv1.2',
+    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+  };
 }
 
 function serverOptions(tls: TlsFiles): https.ServerOptions {
@@ -198,11 +206,9 @@ function serverOptions(tls: TlsFiles): https.ServerOptions {
     ...secureContext(tls),
     // HTTP/2 in node kills whole sessions when many streams are cancelled quickly, and aggregators share one session.
     ALPNProtocols: ['http/1.1'],
-    minVersion: 'TLSv1.2',
     // A certificate is asked for and never required: who has none may bring a token, or be anonymous.
     requestCert: true,
     rejectUnauthorized: false,
-    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
     maxHeaderSize: maxHeaderBytes,
     keepAliveTimeout: keepAliveTimeoutMs,
     headersTimeout: keepAliveTimeoutMs + 5_000,

@@ -15,15 +15,15 @@ import { hasBody, maxBodyBytes, readBody } from '../http/read-body.js';
 import { ClientGone, parseDurationMs, ServerStopping } from '../http/request-scope.js';
 import { statusReply } from '../http/status-reply.js';
 import { switchProtocols } from '../http/upgrade.js';
-import { writeReply } from '../http/write-reply.js';
+import { discardReply, writeReply } from '../http/write-reply.js';
 import type { ServerMetrics } from '../metrics/metrics.js';
 import { isLongRunning, parseRequestInfo } from '../request-info.js';
-import type { RequestInfo, UserInfo } from '../request.js';
+import type { RequestContext, RequestInfo, UserInfo } from '../request.js';
 import type { Connection } from '../subresources/interface.js';
 import type { CompletedConfig } from './config.js';
 import { ServerRequestContext } from './context.js';
 import { RequestLog } from './request-log.js';
-import type { Router } from './router.js';
+import type { Outcome, Router } from './router.js';
 
 export class Pipeline {
   readonly #authenticators: AuthenticatorChain;
@@ -78,18 +78,28 @@ export class Pipeline {
     this.audit?.received(exchange);
     await this.#authorize(exchange, info, user);
     if (hasBody(exchange.request)) {
+      if (exchange.upgrade !== undefined) throw badRequest('a request with a body can not be upgraded');
       exchange.body = await exchange.scope.race(readBody(exchange.request, maxBodyBytes));
     }
     const context = new ServerRequestContext(exchange, info, user);
-    const upgrading = exchange.upgrade === undefined ? undefined : exchange.request;
-    const outcome = await exchange.scope.race(this.router.dispatch(context, upgrading));
-    exchange.scope.clearDeadline();
+    const outcome = await this.#dispatch(exchange, context);
     if (outcome.kind === 'connection') {
       await this.#connect(exchange, outcome.connection);
       return;
     }
     if (outcome.reply.kind === 'stream') this.audit?.responseStarted(exchange, 200);
     await writeReply(exchange, outcome.reply);
+  }
+
+  async #dispatch({ request, scope, upgrade }: Exchange, context: RequestContext): Promise<Outcome> {
+    const work = this.router.dispatch(context, upgrade === undefined ? undefined : request);
+    try {
+      return await scope.race(work);
+    } catch (error) {
+      // What comes too late must still let go of what it holds. That it may fail was told already.
+      if (scope.reason !== undefined) work.then(discard).catch(() => undefined);
+      throw error;
+    }
   }
 
   async #authenticate(exchange: Exchange): Promise<UserInfo> {
@@ -217,6 +227,12 @@ export class Pipeline {
 
 const readVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
 
+function discard(outcome: Outcome): Promise<void> {
+  if (outcome.kind === 'reply') return discardReply(outcome.reply);
+  outcome.connection.abandon();
+  return Promise.resolve();
+}
+
 function unavailable(error: Error): ApiError {
   return new ApiError('ServiceUnavailable', error.message, { retryAfterSeconds: 1 });
 }
@@ -230,6 +246,10 @@ function parseTarget(exchange: Exchange): RequestInfo {
   const path = mark < 0 ? local : local.slice(0, mark);
   if (!path.startsWith('/')) throw badRequest('the request target is not a path');
   if (mark >= 0) exchange.query = new URLSearchParams(local.slice(mark + 1));
-  exchange.info = parseRequestInfo(method, path, exchange.query);
-  return exchange.info;
+  const info = parseRequestInfo(method, path, exchange.query);
+  if (info.verb === 'watch' && method === 'HEAD') {
+    throw new ApiError('MethodNotAllowed', 'a watch has no head without its body: use GET');
+  }
+  exchange.info = info;
+  return info;
 }

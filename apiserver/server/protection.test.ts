@@ -130,3 +130,28 @@ test('metrics never take a label from what a client makes up', async (t) => {
   const metrics = (await server.request('GET', '/metrics', { token: 'bob' })).text;
   assert.doesNotMatch(metrics, /made|inventions/);
 });
+
+test('an answer that its client does not take in time is cut off, and gives back its place', async (t) => {
+  const chunks = Array.from({ length: 200 }, () => Buffer.alloc(256 * 1024, 'x'));
+  const server = await startTestServer(t, {
+    ...everything,
+    limits: { reads: 1 },
+    requestTimeoutMs: 300,
+    handle: (context) =>
+      Promise.resolve(
+        context.info.name === 'large'
+          ? { kind: 'bytes', status: 200, contentType: 'application/json', chunks }
+          : jsonReply({}),
+      ),
+  });
+  const { response } = await server.open('GET', `${path}/large`, { token: 'bob' });
+  response.on('error', () => undefined);
+  assert.equal((await server.request('GET', path, { token: 'bob' })).status, 429);
+  const closed = new Promise((resolve) => response.once('close', resolve));
+  // Reading on only much later: the server has given up by then.
+  await new Promise((resolve) => setTimeout(resolve, 1000));
+  response.resume();
+  await closed;
+  assert.equal(response.complete, false);
+  assert.equal((await server.request('GET', path, { token: 'bob' })).status, 200);
+});

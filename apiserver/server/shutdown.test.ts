@@ -121,3 +121,45 @@ test('idle and silent connections do not hold up the stop', async (t) => {
   await server.server.stop();
   await server.server.stop();
 });
+
+test('a stream that comes after its client has left is let go of', async (t) => {
+  let arrive: (() => void) | undefined;
+  let release: (() => void) | undefined;
+  const arrived = new Promise<void>((resolve) => {
+    arrive = resolve;
+  });
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const server = await startTestServer(t, {
+    handle: async (context) => {
+      arrive?.();
+      // Only now does the handler find out whom it worked for.
+      await new Promise((resolve) => {
+        context.signal.addEventListener('abort', resolve);
+      });
+      return {
+        kind: 'stream',
+        contentType: 'application/json',
+        chunks: (async function* () {
+          try {
+            yield await Promise.resolve([Buffer.from('{}')]);
+          } finally {
+            release?.();
+          }
+        })(),
+      };
+    },
+  });
+  const request = https.get({
+    host: '127.0.0.1',
+    port: server.port,
+    ca: server.ca,
+    path: watchPath,
+    headers: { authorization: 'Bearer admin' },
+  });
+  request.on('error', () => undefined);
+  await arrived;
+  request.destroy();
+  await released;
+});
