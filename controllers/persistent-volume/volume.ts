@@ -1,5 +1,5 @@
 /** The volume that is made for a claim, and how the two fit together. Pure. */
-import { compareQuantities } from '../../openapi/quantity.js';
+import { compareQuantities, isQuantity } from '../../openapi/quantity.js';
 import { compileLabelSelector } from '../../openapi/selectors.js';
 import type { PersistentVolume, PersistentVolumeClaim } from '../../openapi/generated/types/core_v1.js';
 import type { StorageClass } from '../../openapi/generated/types/storage_v1.js';
@@ -68,7 +68,11 @@ export function findVolume(
     .sort((a, b) => compareQuantities(sizeOf(a), sizeOf(b)))[0];
 }
 
-const sizeOf = ({ spec }: PersistentVolume): string | number => spec?.capacity?.storage ?? 0;
+/** A volume that does not say how large it is holds nothing. */
+const sizeOf = ({ spec }: PersistentVolume): string | number => {
+  const size = spec?.capacity?.storage ?? 0;
+  return isQuantity(size) ? size : 0;
+};
 
 function fits(volume: PersistentVolume, { spec, metadata }: PersistentVolumeClaim): boolean {
   const wanted = spec?.volumeName;
@@ -81,6 +85,7 @@ function fits(volume: PersistentVolume, { spec, metadata }: PersistentVolumeClai
     (volume.spec?.volumeMode ?? 'Filesystem') === (spec?.volumeMode ?? 'Filesystem') &&
     (spec?.accessModes ?? []).every((mode) => volume.spec?.accessModes?.includes(mode) === true) &&
     compareQuantities(sizeOf(volume), spec?.resources?.requests?.storage ?? 0) >= 0 &&
+    // An invalid selector fails this claim only.
     (spec?.selector === undefined || compileLabelSelector(spec.selector).matches(volume.metadata.labels))
   );
 }

@@ -182,3 +182,11 @@ test('topology spread keeps domains even', () => {
     /didn't match pod topology spread constraints, .*missing required label/,
   );
 });
+
+test('a pod that makes no sense does not keep others from being placed', () => {
+  const selector = { matchExpressions: [{ key: 'a', operator: 'Sideways' as 'In', values: [] }] };
+  const term = { topologyKey: 'kubernetes.io/hostname', labelSelector: selector };
+  const apart = { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } };
+  const strange = pod({ affinity: apart, ...asking('a lot', 'much') }, {}, 'a');
+  assert.equal(outcome(pod(asking('1Mi')), [node('a')], [strange]), 'a');
+});

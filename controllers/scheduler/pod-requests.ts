@@ -1,11 +1,13 @@
 /** What a pod asks of a node. */
-import { toMillis, toUnits } from '../../openapi/quantity.js';
+import { isQuantity, toMillis, toUnits } from '../../openapi/quantity.js';
 import type { Pod } from '../../openapi/generated/types/core_v1.js';
 
 /** By resource name: millicores for `cpu`, bytes or whole units for all others. */
 export type Amounts = ReadonlyMap<string, number>;
 
+/** What is no quantity counts nothing: one bad pod must not keep all others from being placed. */
 export function amountOf(resource: string, quantity: string | number): number {
+  if (!isQuantity(quantity)) return 0;
   return resource === 'cpu' ? toMillis(quantity) : toUnits(quantity);
 }
 

@@ -8,6 +8,7 @@ import type { Expectations } from '../runtime/expectations.js';
 import { virtualMachineInstances } from '../runtime/kinds.js';
 import { keyOf } from '../runtime/object-key.js';
 import { controllerReference } from '../runtime/writes.js';
+import { isFinal } from './start-failure.js';
 import type { Failure } from './status.js';
 import { instanceOf } from './template.js';
 
@@ -52,7 +53,9 @@ export class Instances {
     this.expectations.expectDeletion(key, uid);
     try {
       await this.client.delete(virtualMachineInstances, vmi.metadata, { preconditions: { uid } }, signal);
-      const message = `deleted virtual machine instance ${name} to stop the VM`;
+      const message = isFinal(vmi)
+        ? `deleted virtual machine instance ${name}, which has ended`
+        : `deleted virtual machine instance ${name} to stop the VM`;
       this.recorder.event(vm, 'Normal', reasons.successfulDelete, message);
     } catch (error) {
       this.expectations.deletionObserved(key, uid);

@@ -1,6 +1,6 @@
 import type { Pod, PodAffinityTerm } from '../../../openapi/generated/types/core_v1.js';
-import { compileLabelSelector } from '../../../openapi/selectors.js';
 import { domainOf, type Candidate, type Cluster } from '../cluster.js';
+import { selectorOf } from '../selector.js';
 import type { Filter } from './filter.js';
 
 export const podAffinity: Filter = (pod, candidate, cluster) => {
@@ -60,10 +60,10 @@ function selects(term: PodAffinityTerm, owner: Pod, other: Pod): boolean {
   const { namespaces, namespaceSelector } = term;
   const named = namespaces ?? [];
   // An empty selector of namespaces means all; one that selects some by label is not supported, and selects none.
-  const everywhere = namespaceSelector !== undefined && compileLabelSelector(namespaceSelector).everything;
+  const everywhere = namespaceSelector !== undefined && selectorOf(namespaceSelector).everything;
   const own = named.length === 0 && namespaceSelector === undefined ? [owner.metadata.namespace] : named;
   return (
     (everywhere || own.includes(other.metadata.namespace ?? '')) &&
-    compileLabelSelector(term.labelSelector).matches(other.metadata.labels)
+    selectorOf(term.labelSelector).matches(other.metadata.labels)
   );
 }

@@ -1,6 +1,6 @@
 import type { Pod, TopologySpreadConstraint } from '../../../openapi/generated/types/core_v1.js';
-import { compileLabelSelector } from '../../../openapi/selectors.js';
 import { domainOf, type Candidate, type Cluster } from '../cluster.js';
+import { selectorOf } from '../selector.js';
 import type { Filter } from './filter.js';
 import { nodeAffinity } from './node-affinity.js';
 
@@ -24,7 +24,7 @@ export function skew(
   candidate: Candidate,
   cluster: Cluster,
 ): number {
-  const selector = compileLabelSelector(constraint.labelSelector);
+  const selector = selectorOf(constraint.labelSelector);
   const counts = new Map<string, number>();
   for (const other of cluster.candidates) {
     const domain = domainOf(other.node, constraint.topologyKey);
