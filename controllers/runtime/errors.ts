@@ -42,5 +42,3 @@ export const isAlreadyExists = hasReason('AlreadyExists');
 export const isConflict = hasReason('Conflict');
 /** The resourceVersion is too old: list again. */
 export const isExpired = hasReason('Expired', 'Gone');
-export const isForbidden = hasReason('Forbidden');
-export const isInvalid = hasReason('Invalid', 'BadRequest');
