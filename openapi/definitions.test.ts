@@ -64,6 +64,8 @@ const knownKeywords = new Set([
   'items',
   'x-kubernetes-list-type',
   'x-kubernetes-list-map-keys',
+  'x-kubernetes-patch-strategy',
+  'x-kubernetes-patch-merge-key',
   'x-kubernetes-map-type',
   'x-kubernetes-int-or-string',
   'x-kubernetes-preserve-unknown-fields',
@@ -84,6 +86,11 @@ test('required members, list keys and defaults fit their schema', () => {
     const item = schema.items?.$ref === undefined ? schema.items : definition(definitions, schema.items.$ref);
     for (const key of schema['x-kubernetes-list-map-keys'] ?? [])
       assert.ok(key in (item?.properties ?? {}), `${name}: list key ${key}`);
+    const mergeKey = schema['x-kubernetes-patch-merge-key'];
+    if (mergeKey !== undefined) {
+      assert.ok(mergeKey in (item?.properties ?? {}), `${name}: merge key ${mergeKey}`);
+      assert.match(schema['x-kubernetes-patch-strategy'] ?? '', /^merge\b/, name);
+    }
     if (schema['x-kubernetes-list-type'] === 'map')
       assert.ok((schema['x-kubernetes-list-map-keys'] ?? []).length > 0, name);
     if (schema.default !== undefined && schema.enum !== undefined)

@@ -27,6 +27,10 @@ export interface Schema {
   readonly 'x-kubernetes-int-or-string'?: boolean;
   readonly 'x-kubernetes-preserve-unknown-fields'?: boolean;
   readonly 'x-kubernetes-embedded-resource'?: boolean;
+  /** How strategic merge patch treats the member; without it, objects are merged and lists replaced. */
+  readonly 'x-kubernetes-patch-strategy'?: 'merge' | 'replace' | 'merge,retainKeys';
+  /** The member of the items by which strategic merge patch tells them apart; a merged list without it holds scalars. */
+  readonly 'x-kubernetes-patch-merge-key'?: string;
   readonly 'x-kubernetes-validations'?: readonly { readonly rule: string; readonly message?: string }[];
 }
 

@@ -4,7 +4,7 @@ import { compileDefaults } from './structural/defaults.js';
 import { compileNode, nodeAt, type StructuralNode } from './structural/nodes.js';
 import { pruneValue } from './structural/prune.js';
 
-export { memberNode, nodeAt } from './structural/nodes.js';
+export { isNative, memberNode, nodeAt } from './structural/nodes.js';
 export type {
   AnyNode,
   ListNode,

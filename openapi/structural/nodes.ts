@@ -57,6 +57,14 @@ export interface Member {
   readonly default: unknown;
   /** Whether a null is taken as an absent member, as Go decodes it. */
   readonly dropsNull: boolean;
+  /** What strategic merge patch does with it, where that is not to merge objects and replace lists. */
+  readonly patch?: PatchStrategy;
+}
+
+export interface PatchStrategy {
+  readonly strategy: 'merge' | 'replace';
+  /** Of merged lists of objects: the member of the items that tells them apart. Merged lists without it hold scalars. */
+  readonly mergeKey: string | undefined;
 }
 
 export const objectMetaName = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
@@ -104,6 +112,7 @@ class Compiler {
       nullable,
       default: schema.default ?? this.defaultOf(schema.$ref),
       dropsNull: nullable || native,
+      ...patchOf(schema),
     };
   }
 
@@ -177,6 +186,13 @@ class Compiler {
 function rulesOf(schema: Schema): { rules?: Rules } {
   const rules = schema['x-kubernetes-validations'];
   return rules === undefined ? {} : { rules };
+}
+
+function patchOf(schema: Schema): { patch?: PatchStrategy } {
+  const strategy = schema['x-kubernetes-patch-strategy'];
+  if (strategy === undefined) return {};
+  const mergeKey = schema['x-kubernetes-patch-merge-key'];
+  return { patch: { strategy: strategy === 'replace' ? 'replace' : 'merge', mergeKey } };
 }
 
 const placeholder: Member = { node: anyNode, nullable: false, default: undefined, dropsNull: false };
