@@ -1,9 +1,11 @@
 import { DecodeError, decodeJson, type Decoded } from '../../openapi/json.js';
 import { mergePatch } from '../../openapi/merge-patch.js';
 import type { KubernetesObject } from '../../openapi/meta.js';
+import { StrategicMergePatchError } from '../../openapi/strategic-merge-patch.js';
 import { applyFieldValidation, decodeObject, isJsonObject } from '../codec/decode.js';
 import { contentType, unsupportedMediaType } from '../codec/media-types.js';
 import { ApiError, badRequest } from '../errors/api-error.js';
+import type { KindSchema } from '../registry/endpoint.js';
 import { invalidValue } from '../registry/metadata-rules.js';
 import type { Draft } from '../registry/metadata.js';
 import { apply } from './apply.js';
@@ -14,10 +16,13 @@ import { objectReply, representationOf } from './respond.js';
 
 export const jsonPatchType = 'application/json-patch+json';
 export const mergePatchType = 'application/merge-patch+json';
+export const strategicMergePatchType = 'application/strategic-merge-patch+json';
 export const applyPatchType = 'application/apply-patch+yaml';
 
 /** Turns the state as it is into the patched one. The argument may be changed. */
 export type Patcher = (current: object) => Decoded;
+
+type StrategicMerge = NonNullable<KindSchema['strategicMergePatch']>;
 
 function decodePatch(body: Buffer): Decoded {
   try {
@@ -28,9 +33,15 @@ function decodePatch(body: Buffer): Decoded {
   }
 }
 
+function decodeObjectPatch(body: Buffer, what: string): Decoded & { readonly value: object } {
+  const { value, duplicates } = decodePatch(body);
+  if (!isJsonObject(value)) throw badRequest(`error decoding patch: a ${what} is an object`);
+  return { value, duplicates };
+}
+
 /**
  * The patch in the body. It is decoded anew at each try, because the result shares parts of it and admission changes the result.
- * Throws 415 for what is neither a JSON nor a merge patch; strategic merge patch is not offered, as for custom resources.
+ * Throws 415 for what is neither a JSON nor a merge patch; strategic merge patches are for `strategicPatcher`.
  */
 export function readPatcher(type: string, body: Buffer, accepted: readonly string[]): Patcher {
   switch (type) {
@@ -41,13 +52,34 @@ export function readPatcher(type: string, body: Buffer, accepted: readonly strin
       };
     case mergePatchType:
       return (current) => {
-        const { value, duplicates } = decodePatch(body);
-        if (!isJsonObject(value)) throw badRequest('error decoding patch: a merge patch is an object');
+        const { value, duplicates } = decodeObjectPatch(body, 'merge patch');
         return { value: mergePatch(current, value), duplicates };
       };
     default:
       throw unsupportedMediaType(accepted);
   }
+}
+
+function strategicPatcher(merge: StrategicMerge, body: Buffer): Patcher {
+  return (current) => {
+    const { value, duplicates } = decodeObjectPatch(body, 'strategic merge patch');
+    try {
+      return { value: merge(current, value), duplicates };
+    } catch (error) {
+      if (error instanceof StrategicMergePatchError) throw badRequest(error.message);
+      throw error;
+    }
+  };
+}
+
+/** Core kinds take strategic merge patches too; a kind that clients do not have compiled in does not. */
+function patcherOf(type: string, { endpoint, context }: ObjectRequest): Patcher {
+  const merge = endpoint.schema.strategicMergePatch;
+  if (merge === undefined)
+    return readPatcher(type, context.body, [jsonPatchType, mergePatchType, applyPatchType]);
+  if (type === strategicMergePatchType) return strategicPatcher(merge, context.body);
+  const accepted = [jsonPatchType, mergePatchType, strategicMergePatchType, applyPatchType];
+  return readPatcher(type, context.body, accepted);
 }
 
 function refusePatched(value: unknown, why: string): ApiError {
@@ -76,7 +108,7 @@ export const patch: ObjectHandler = async (serving, request) => {
   const representation = representationOf(request, 'object');
   const options = readPatchOptions(context.query, type === applyPatchType);
   if (type === applyPatchType) return apply(serving, request, representation, options);
-  const patcher = readPatcher(type, context.body, [jsonPatchType, mergePatchType, applyPatchType]);
+  const patcher = patcherOf(type, request);
   const warnings = new Set<string>();
   const change = (current: KubernetesObject): Draft =>
     patched(request, patcher, current, options.fieldValidation, (text) => warnings.add(text));

@@ -15,6 +15,11 @@ export interface KindSchema {
   applyDefaults(object: object): void;
   /** Every fault of what the schema says; of an update, those that it brings. */
   validate(object: object, old?: object): readonly StatusCause[];
+  /**
+   * `current` with a strategic merge patch applied, as a new value; throws a `StrategicMergePatchError`. Only core kinds
+   * take such patches, as in Kubernetes: clients know which of their lists are merged.
+   */
+  readonly strategicMergePatch?: (current: object, patch: object) => unknown;
 }
 
 export interface Endpoint {

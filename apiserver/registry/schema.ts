@@ -1,6 +1,7 @@
 /** Compiles what the registry needs of a kind's definition. */
 import type { Definitions } from '../../openapi/schema.js';
-import { compileStructural } from '../../openapi/structural.js';
+import { strategicMergePatch } from '../../openapi/strategic-merge-patch.js';
+import { compileStructural, isNative } from '../../openapi/structural.js';
 import { compileValidator } from '../../openapi/validate.js';
 import type { KindSchema } from './endpoint.js';
 import { scaleCauses } from './metadata-rules.js';
@@ -17,5 +18,8 @@ export function compileSchema(definitions: Definitions, resource: Resource): Kin
       structural.applyDefaults(object);
     },
     validate: (object, old) => [...validate(object, old), ...scaleCauses(object, resource.scale)],
+    ...(isNative(definition)
+      ? { strategicMergePatch: (current, patch) => strategicMergePatch(current, patch, structural.root) }
+      : {}),
   };
 }

@@ -93,7 +93,7 @@ interface Operation {
 
 interface PublishedSchema {
   readonly 'x-kubernetes-group-version-kind'?: unknown;
-  readonly properties?: Readonly<Record<string, unknown>>;
+  readonly properties?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
 interface Document {
@@ -187,6 +187,21 @@ test('what kubectl reads', () => {
     'x-kubernetes-group-version-kind'
   ] as [unknown];
   assert.deepEqual(older, { ...kind, version: 'v1alpha3' });
+});
+
+test('only core kinds offer strategic merge patch, and say how their lists are merged', () => {
+  const strategic = 'application/strategic-merge-patch+json';
+  const offering = (path: string): string[] =>
+    Object.entries(v3(path).paths)
+      .filter(([, item]) => strategic in (item['patch']?.requestBody?.content ?? {}))
+      .map(([name]) => name);
+  const pod = '/api/v1/namespaces/{namespace}/pods/{name}';
+  assert.deepEqual(offering('api/v1'), [pod, `${pod}/status`]);
+  assert.deepEqual(offering('apis/kubevirt.io/v1'), []);
+  const containers =
+    v3('api/v1').components.schemas['io.k8s.api.core.v1.PodSpec']?.properties?.['containers'];
+  assert.equal(containers?.['x-kubernetes-patch-strategy'], 'merge');
+  assert.equal(containers['x-kubernetes-patch-merge-key'], 'name');
 });
 
 test('the paths of a resource follow its scope and verbs', () => {

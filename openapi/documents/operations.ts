@@ -1,4 +1,5 @@
 /** The operations of a resource, told once for both versions of OpenAPI. */
+import { isNative } from '../structural.js';
 import type { GroupVersionKind, PublishedResource, PublishedSubresource } from './published-resource.js';
 import { groupVersionPath } from './published-resource.js';
 import * as parameters from './parameters.js';
@@ -50,6 +51,8 @@ const patchTypes = [
   'application/json-patch+json',
   'application/merge-patch+json',
 ];
+/** kubectl sends this for a kind whenever it is named here, so only for kinds whose patches the server reads so. */
+const nativePatchTypes = [...patchTypes, 'application/strategic-merge-patch+json'];
 
 /** `io.kubevirt.v1.VirtualMachine` → `io.kubevirt.v1.VirtualMachineList`. */
 export function listDefinition(definition: string): string {
@@ -302,11 +305,16 @@ class Builder {
           description: `Change ${what} in part.`,
           action: 'patch',
           parameters: [...base.parameters, ...parameters.write, parameters.force],
-          body: { definition: patchDefinition, mediaTypes: patchTypes, required: true },
+          body: { definition: patchDefinition, mediaTypes: this.patchTypes(), required: true },
           responses: [ok(definition), created(definition)],
         }),
       );
     return operations;
+  }
+
+  private patchTypes(): readonly string[] {
+    const { definition } = this.resource;
+    return definition !== undefined && isNative(definition) ? nativePatchTypes : patchTypes;
   }
 
   private operation(operation: Omit<Operation, 'tag'>): Operation {

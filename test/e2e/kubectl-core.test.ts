@@ -18,16 +18,20 @@ class Kubectl {
   ) {}
 
   /** Must succeed, and warn of nothing. */
-  async run(line: string): Promise<string> {
+  async run(line: string, { input, editor }: { input?: unknown; editor?: string } = {}): Promise<string> {
     const args = [
       ...['--kubeconfig', this.cluster.kubeconfig],
       ...['--cache-dir', path.join(this.cluster.dataDirectory, `cache-${this.version}`)],
       ...(this.namespace === undefined ? [] : ['--namespace', this.namespace]),
     ];
-    const { code, stdout, stderr } = await command(path.join(tools, `kubectl-${this.version}`), [
-      ...args,
-      ...line.split(' '),
-    ]);
+    const { code, stdout, stderr } = await command(
+      path.join(tools, `kubectl-${this.version}`),
+      [...args, ...line.split(' ')],
+      {
+        ...(input === undefined ? {} : { input: JSON.stringify(input) }),
+        ...(editor === undefined ? {} : { env: { ...process.env, KUBE_EDITOR: editor } }),
+      },
+    );
     assert.deepEqual({ code, stderr }, { code: 0, stderr: '' }, `kubectl-${this.version} ${line}: ${stdout}`);
     return stdout;
   }
@@ -120,14 +124,80 @@ async function asksWhoItIs(kubectl: Kubectl, name: string): Promise<void> {
   assert.match(await kubectl.run('auth whoami'), /^Username +admin$/m);
 }
 
+interface Applied {
+  readonly data?: unknown;
+  readonly spec?: { readonly ports?: readonly { readonly name?: string; readonly targetPort?: unknown }[] };
+}
+
+/** Everything here is sent as a strategic merge patch. */
+async function changes(kubectl: Kubectl): Promise<void> {
+  const dataOf = async (name: string): Promise<unknown> =>
+    ((await kubectl.json(`get configmap ${name}`)) as Applied).data;
+  const applied = (data: object): object => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'applied' },
+    data,
+  });
+  assert.equal(
+    await kubectl.run('apply -f -', { input: applied({ a: '1', b: '1' }) }),
+    'configmap/applied created\n',
+  );
+  const changed = applied({ a: '2', c: '1' });
+  assert.equal(await kubectl.run('apply -f -', { input: changed }), 'configmap/applied configured\n');
+  assert.equal(await kubectl.run('apply -f -', { input: changed }), 'configmap/applied unchanged\n');
+  assert.deepEqual(await dataOf('applied'), { a: '2', c: '1' });
+
+  assert.equal(
+    await kubectl.run('patch configmap applied -p {"data":{"a":"3","c":null}}'),
+    'configmap/applied patched\n',
+  );
+  assert.deepEqual(await dataOf('applied'), { a: '3' });
+  assert.equal(
+    await kubectl.run('edit configmap applied', { editor: 'sed -i s/a:.*3.*/a:\\ edited/' }),
+    'configmap/applied edited\n',
+  );
+  assert.deepEqual(await dataOf('applied'), { a: 'edited' });
+
+  await kubectl.run('set subject rolebinding reader --user=jane');
+  const { subjects } = (await kubectl.json('get rolebinding reader')) as { subjects: { name: string }[] };
+  assert.deepEqual(subjects.map((subject) => subject.name).sort(), ['jane', 'robot']);
+}
+
+/** Lists of an applied object: what leaves the file leaves the object. */
+async function changesLists(kubectl: Kubectl): Promise<void> {
+  const named = (name: string, ports: readonly object[]): object => ({
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name },
+    spec: { selector: { a: 'b' }, ports },
+  });
+  const http = { name: 'http', port: 80, targetPort: 8080 };
+  const https = { name: 'https', port: 443, targetPort: 8443 };
+  const admin = { name: 'admin', port: 9000, targetPort: 9000 };
+  await kubectl.run('apply -f -', { input: named('applied', [http, https]) });
+  const input = named('applied', [admin, { ...http, targetPort: 8081 }]);
+  assert.equal(await kubectl.run('apply -f -', { input }), 'service/applied configured\n');
+  const { spec } = (await kubectl.json('get service applied')) as Applied;
+  assert.deepEqual(
+    spec?.ports?.map(({ name, targetPort }) => [name, targetPort]),
+    [
+      ['admin', 9000],
+      ['http', 8081],
+    ],
+  );
+}
+
 async function everyday(t: TestContext, cluster: Cluster, version: string): Promise<void> {
   const name = `team-${version.replace('v1.', '')}`;
   const kubectl = new Kubectl(cluster, version, name);
   await t.test('creates core kinds', () => creates(kubectl, name));
   await t.test('which the server then holds', () => holds(kubectl, name));
+  await t.test('changes them in part', () => changes(kubectl));
+  await t.test('and items of their lists', () => changesLists(kubectl));
   await t.test('asks what it may, and who it is', () => asksWhoItIs(kubectl, name));
   await t.test('and deletes', async () => {
-    await kubectl.run('delete configmap/settings secret/key service/web');
+    await kubectl.run('delete configmap/settings configmap/applied secret/key service/web service/applied');
     // With --namespace, kubectl itself would warn.
     await new Kubectl(cluster, version).run(`delete namespace ${name} --timeout=60s`);
   });
