@@ -109,10 +109,20 @@ export class Cluster {
   }
 
   kubectl(args: readonly string[], input?: string, timeoutMs?: number): Promise<CommandResult> {
-    return command(path.join(root, 'build/tools/kubectl'), ['--kubeconfig', this.kubeconfig, ...args], {
-      ...(input === undefined ? {} : { input }),
-      ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    });
+    return command(
+      path.join(root, 'build/tools/kubectl'),
+      [
+        '--kubeconfig',
+        this.kubeconfig,
+        '--cache-dir',
+        path.join(this.dataDirectory, 'kubectl-cache'),
+        ...args,
+      ],
+      {
+        ...(input === undefined ? {} : { input }),
+        ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      },
+    );
   }
 
   /** The standard output of a kubectl that must succeed. */

@@ -6,6 +6,7 @@ export interface MachineOptions {
   readonly image?: string;
   readonly graceSeconds?: number;
   readonly userData?: string;
+  readonly memory?: string;
 }
 
 export interface Manifest {
@@ -17,7 +18,14 @@ export interface Manifest {
 
 /** A small VM with the test guest's disk. */
 export function virtualMachine(options: MachineOptions): Manifest {
-  const { name, runStrategy = 'Always', image = guestDisk, graceSeconds = 30, userData } = options;
+  const {
+    name,
+    runStrategy = 'Always',
+    image = guestDisk,
+    graceSeconds = 30,
+    userData,
+    memory = '192Mi',
+  } = options;
   const disks = ['root', ...(userData === undefined ? [] : ['seed'])];
   return {
     apiVersion: 'kubevirt.io/v1',
@@ -30,7 +38,7 @@ export function virtualMachine(options: MachineOptions): Manifest {
         spec: {
           terminationGracePeriodSeconds: graceSeconds,
           domain: {
-            memory: { guest: '192Mi' },
+            memory: { guest: memory },
             devices: { disks: disks.map((disk) => ({ name: disk, disk: { bus: 'virtio' } })), rng: {} },
           },
           volumes: [
