@@ -13,7 +13,7 @@ export interface DiskImage {
   readonly file: ImageFile;
   /** Read-only layer under an overlay. */
   readonly backing: ImageFile | undefined;
-  /** Never written, whatever the disk says: generated images, read-only claims. */
+  /** Never written, whatever the disk says: a read-only claim. */
   readonly readOnly: boolean;
   /** Its file system can bypass the page cache (O_DIRECT). */
   readonly directIO: boolean;

@@ -82,7 +82,8 @@ async function seedDisk(volume: string, { label, files }: SeedImage): Promise<Di
     volume,
     file: { path, format: 'raw', storage: 'file' },
     backing: undefined,
-    readOnly: true,
+    // The guest's own copy: what it writes is gone with the pod.
+    readOnly: false,
     directIO: await supportsDirectIO(path),
   };
 }

@@ -14,6 +14,7 @@ import { dirname, join } from 'node:path';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { smallVmi } from '../../test/fake-qemu/launcher-process.js';
+import type { Disk } from '../../openapi/generated/types/kubevirt_v1.js';
 import type { DiskImage } from '../disks/image.js';
 import { prepareEfi } from './ovmf.js';
 import { commandLine } from './command-line.js';
@@ -37,7 +38,7 @@ function imageOf(
     return { ...made, file: { path: `volumes/${name}/disk.img`, format: 'raw', storage: 'file' } };
   }
   if (volume.cloudInitNoCloud ?? volume.configMap) {
-    return { ...made, readOnly: true, file: { path: `disks/${name}.iso`, format: 'raw', storage: 'file' } };
+    return { ...made, file: { path: `disks/${name}.iso`, format: 'raw', storage: 'file' } };
   }
   const overlay = { path: `disks/${name}.qcow2`, format: 'qcow2', storage: 'file' } as const;
   if (!volume.containerDisk) return { ...made, file: overlay };
@@ -76,6 +77,31 @@ for (const example of examples) {
     assert.equal(line, readFileSync(golden, 'utf8'));
   });
 }
+
+test('a disk that QEMU could not make is refused by its field', () => {
+  const disks = (disk: Disk) => {
+    const spec = { domain: { memory: { guest: '64Mi' }, devices: { disks: [disk] } }, volumes: [volume] };
+    return () => commandLine(contextOf({ name: 'wrong', accelerator: 'tcg', spec }));
+  };
+  const volume = { name: 'd', emptyDisk: { capacity: '1Mi' } };
+  const cases: [disk: Disk, message: RegExp][] = [
+    [
+      { name: 'd', disk: { bus: 'sata', readonly: true } },
+      /disks\[0\]\.disk\.bus .*SATA disk cannot be read-only/,
+    ],
+    [
+      { name: 'd', disk: { bus: 'ide' } },
+      /disks\[0\]\.disk\.bus .*ide is not one of virtio, scsi, sata, usb/,
+    ],
+    [{ name: 'd', cdrom: { bus: 'virtio' } }, /only a disk can be on bus virtio/],
+    [{ name: 'd', lun: { bus: 'sata' } }, /LUN can only be on bus scsi/],
+    [{ name: 'd', lun: {} }, /LUN needs a block volume/],
+    [{ name: 'd', disk: {}, cache: 'fast' }, /cache fast is not one of/],
+    [{ name: 'd', disk: {}, cache: 'writeback', io: 'native' }, /io native needs cache none/],
+    [{ name: 'x', disk: {} }, /no volume is named x/],
+  ];
+  for (const [disk, message] of cases) assert.throws(disks(disk), { message });
+});
 
 const qemu = 'qemu-system-x86_64';
 const installed = [qemu, 'qemu-img'].every((binary) => spawnSync(binary, ['--version']).status === 0);

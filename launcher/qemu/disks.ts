@@ -131,6 +131,12 @@ function frontend(
       const controller = Math.floor(unit / sataPorts);
       const port = unit % sataPorts;
       const place = { bus: controller === 0 ? `ide.${port}` : `ahci${controller}.${port}` };
+      if (target === 'disk' && isReadOnly(attachment)) {
+        throw unsupportedBus(
+          attachment,
+          'a SATA disk cannot be read-only; use bus virtio or scsi, or a cdrom',
+        );
+      }
       const driver = target === 'cdrom' ? 'ide-cd' : 'ide-hd';
       return device(driver, id, given, { ...place, ...common, ...backend(attachment) });
     }
