@@ -62,7 +62,12 @@ export function isWebSocketHandshake({ method, headers }: IncomingMessage): bool
  * Passes messages both ways until either side is gone, then closes the other. Resolves when both are closed.
  * @param signal ends both sides with 1001 (going away)
  */
-export async function relay(client: WebSocket, backend: WebSocket, signal: AbortSignal): Promise<void> {
+export async function relay(
+  client: WebSocket,
+  backend: WebSocket,
+  signal: AbortSignal,
+  { pingMs = pingIntervalMs }: { readonly pingMs?: number } = {},
+): Promise<void> {
   const stop = (): void => {
     closeSoon(client, 1001, 'the server is stopping');
     closeSoon(backend, 1001, 'the server is stopping');
@@ -71,7 +76,7 @@ export async function relay(client: WebSocket, backend: WebSocket, signal: Abort
   if (signal.aborted) stop();
   pass(client, backend);
   pass(backend, client);
-  const timers = [keepAlive(client), keepAlive(backend)];
+  const timers = [keepAlive(client, pingMs), keepAlive(backend, pingMs)];
   try {
     await Promise.all([
       closed(client).then(({ code, reason }) => {
@@ -99,7 +104,7 @@ function pass(from: WebSocket, to: WebSocket): void {
 }
 
 /** Sends pings, and cuts off a peer that stopped answering. */
-function keepAlive(socket: WebSocket): NodeJS.Timeout {
+function keepAlive(socket: WebSocket, pingMs: number): NodeJS.Timeout {
   let missed = 0;
   socket.on('pong', () => (missed = 0));
   const timer = setInterval(() => {
@@ -110,7 +115,7 @@ function keepAlive(socket: WebSocket): NodeJS.Timeout {
     }
     missed++;
     socket.ping();
-  }, pingIntervalMs);
+  }, pingMs);
   timer.unref();
   return timer;
 }
