@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { after, before } from 'node:test';
 import { podLayout, launcherErrorCodes } from '../openapi/launcher/protocol.js';
@@ -278,6 +278,27 @@ test(
     const echoed = readUntil(reader, 'hello');
     second.write('hello\n');
     await echoed;
+  }),
+);
+
+test(
+  'consoles that come and go, politely or not, leave nothing behind',
+  withLauncher(async (launcher, client) => {
+    await client.call('start', { vmi: smallVmi(launcher.uid) });
+    await readUntil(await (await launcher.connect()).console('read'), 'login: ');
+    const descriptors = () => readdirSync(`/proc/${launcher.child.pid ?? 0}/fd`).length;
+    await client.call('status');
+    const before = descriptors();
+    for (let round = 0; round < 200; round++) {
+      const console = await (await launcher.connect()).console('force');
+      const closed = new Promise((resolve) => console.once('close', resolve));
+      if (round % 2 === 0) console.destroy();
+      else console.end();
+      console.resume();
+      await closed;
+    }
+    for (let wait = 0; wait < 500 && descriptors() > before; wait++) await client.call('status');
+    assert.equal(descriptors(), before);
   }),
 );
 

@@ -1,4 +1,4 @@
-import { renameSync, writeFileSync } from 'node:fs';
+import { closeSync, ftruncateSync, openSync, renameSync, writeFileSync, writeSync } from 'node:fs';
 import { podLayout, type DomainStatus } from '../openapi/launcher/protocol.js';
 import type { Logger } from './log.js';
 
@@ -47,12 +47,29 @@ export class StatusStore {
   }
 
   private write(): void {
+    const text = `${JSON.stringify(this.status)}\n`;
     try {
       const temporary = `${this.path}.part`;
-      writeFileSync(temporary, `${JSON.stringify(this.status)}\n`, { mode: 0o600 });
+      writeFileSync(temporary, text, { mode: 0o600 });
       renameSync(temporary, this.path);
     } catch (error) {
-      // On a full disk the guest goes on; whoever is connected still gets the status.
+      this.logger.error('status.json could not be replaced', { error: String(error) });
+      this.overwrite(text);
+    }
+  }
+
+  /** On a full disk there is still the room of the last status: better not atomic than not at all. */
+  private overwrite(text: string): void {
+    try {
+      const descriptor = openSync(this.path, 'r+');
+      try {
+        writeSync(descriptor, text, 0);
+        ftruncateSync(descriptor, Buffer.byteLength(text));
+      } finally {
+        closeSync(descriptor);
+      }
+    } catch (error) {
+      // The guest goes on, and whoever is connected gets the status.
       this.logger.error('status.json could not be written', { error: String(error) });
     }
   }
