@@ -204,7 +204,10 @@ export async function eventually(
   holds: () => boolean | Promise<boolean>,
   seconds = 30,
 ): Promise<void> {
-  for (const end = Date.now() + seconds * 1000; Date.now() < end; await delay(100)) if (await holds()) return;
+  for (const end = Date.now() + seconds * 1000; Date.now() < end;) {
+    if (await holds()) return;
+    await delay(100);
+  }
   throw new Error(`not within ${seconds} s: ${what}`);
 }
 
