@@ -19,10 +19,12 @@ check_node() {
     fail "this is Node.js $(node --version); it has to be 20.18 or newer"
 }
 
-# The Debian packages of the commands that are missing.
+# The Debian packages of what is missing.
 missing_packages() {
   command -v qemu-system-x86_64 >/dev/null || printf ' qemu-system-x86'
   command -v qemu-img >/dev/null || printf ' qemu-utils'
+  # Firmware of guests that boot by EFI, where Debian or others keep it.
+  [ -e /usr/share/OVMF/OVMF_CODE_4M.fd ] || [ -e /usr/share/OVMF/OVMF_CODE.fd ] || [ -e /usr/share/edk2/ovmf/OVMF_CODE.fd ] || printf ' ovmf'
 }
 
 is_debian() {
@@ -57,7 +59,7 @@ install_debian_packages() {
 install_system_packages() {
   packages=$(missing_packages)
   [ -n "$packages" ] || return 0
-  is_debian || fail "install QEMU with your package manager: the commands qemu-system-x86_64 and qemu-img (on Debian the packages$packages)"
+  is_debian || fail "install QEMU and OVMF with your package manager: the commands qemu-system-x86_64 and qemu-img, and EFI firmware (on Debian the packages$packages)"
   if [ "$(id -u)" != 0 ]; then
     command -v sudo >/dev/null || fail "these packages are missing; as root: apt-get install$packages"
     say "installing with sudo:$packages"
@@ -65,7 +67,7 @@ install_system_packages() {
     say "installing:$packages"
   fi
   install_debian_packages "$packages" || fail "could not install$packages"
-  [ -z "$(missing_packages)" ] || fail "installed$packages, but qemu-system-x86_64 or qemu-img is still not on the PATH"
+  [ -z "$(missing_packages)" ] || fail "installed$packages, but still missing:$(missing_packages)"
 }
 
 # npm packages, as package-lock.json has them.
