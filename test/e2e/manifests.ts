@@ -7,6 +7,7 @@ export interface MachineOptions {
   readonly graceSeconds?: number;
   readonly userData?: string;
   readonly memory?: string;
+  readonly cpuRequest?: string;
 }
 
 export interface Manifest {
@@ -25,6 +26,7 @@ export function virtualMachine(options: MachineOptions): Manifest {
     graceSeconds = 30,
     userData,
     memory = '192Mi',
+    cpuRequest = '50m',
   } = options;
   const disks = ['root', ...(userData === undefined ? [] : ['seed'])];
   return {
@@ -39,6 +41,7 @@ export function virtualMachine(options: MachineOptions): Manifest {
           terminationGracePeriodSeconds: graceSeconds,
           domain: {
             memory: { guest: memory },
+            resources: { requests: { cpu: cpuRequest } },
             devices: { disks: disks.map((disk) => ({ name: disk, disk: { bus: 'virtio' } })), rng: {} },
           },
           volumes: [
