@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { ConfigurationSource } from '../../apiserver/admission/configuration/effective.js';
 import type { AdmissionPlugin } from '../../apiserver/admission/interface.js';
 import { virtualMachineDefaults } from '../../apiserver/admission/vm/mutate.js';
+import { virtualMachineValidation } from '../../apiserver/admission/vm/validate.js';
 import { virtualMachineInstanceDefaults } from '../../apiserver/admission/vmi/mutate.js';
 import {
   virtualMachineInstanceValidation,
@@ -65,6 +66,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const admission: readonly AdmissionPlugin[] = [
     escalationPlugin(feed.policy, authorizer),
     virtualMachineDefaults({ uuid: randomUUID }),
+    virtualMachineValidation(),
     virtualMachineInstanceDefaults({ uuid: randomUUID, now }),
     virtualMachineInstanceValidation(options.isComponent),
   ];
