@@ -55,6 +55,7 @@ const definitions: Definitions = {
 const manager = new FieldManager({ definitions, definition: 'T', separateStatus: false });
 const context = { apiVersion: 'v1', subresource: undefined, now: '2026-01-01T00:00:00Z', force: false };
 
+/** As a client sends it, without what the server fills in: hence the cast. */
 function object(fields: Record<string, unknown>): KubernetesObject {
   return { apiVersion: 'v1', kind: 'T', metadata: { name: 'a' }, ...fields } as unknown as KubernetesObject;
 }
