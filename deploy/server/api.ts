@@ -4,13 +4,8 @@ import { readFile } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import { ConfigurationSource } from '../../apiserver/admission/configuration/effective.js';
 import type { AdmissionPlugin } from '../../apiserver/admission/interface.js';
-import { virtualMachineDefaults } from '../../apiserver/admission/vm/mutate.js';
-import { virtualMachineValidation } from '../../apiserver/admission/vm/validate.js';
-import { virtualMachineInstanceDefaults } from '../../apiserver/admission/vmi/mutate.js';
-import {
-  virtualMachineInstanceValidation,
-  type IsComponent,
-} from '../../apiserver/admission/vmi/validate.js';
+import { admissionPlugins } from '../../apiserver/admission/plugins.js';
+import type { IsComponent } from '../../apiserver/admission/vmi/validate.js';
 import { FieldManager } from '../../apiserver/apply/field-manager.js';
 import { StaticTokens } from '../../apiserver/authn/bearer-token.js';
 import { parseTokenFile } from '../../apiserver/authn/token-file.js';
@@ -65,10 +60,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const now = (): string => `${new Date(systemClock.now()).toISOString().slice(0, 19)}Z`;
   const admission: readonly AdmissionPlugin[] = [
     escalationPlugin(feed.policy, authorizer),
-    virtualMachineDefaults({ uuid: randomUUID }),
-    virtualMachineValidation(),
-    virtualMachineInstanceDefaults({ uuid: randomUUID, now }),
-    virtualMachineInstanceValidation(options.isComponent),
+    ...admissionPlugins({ isComponent: options.isComponent, uuid: randomUUID, now }),
   ];
   const registry: Registry = createRegistry({
     resources: [...kubevirtResources, ...coreResources],
