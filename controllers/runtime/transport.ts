@@ -4,6 +4,9 @@ import https from 'node:https';
 import type { Status } from '../../openapi/meta.js';
 import { ConnectionError, StatusError } from './errors.js';
 
+/** Idle connections that are kept: a burst opens more, but each of them costs both ends tens of kilobytes. */
+const maxFreeSockets = 16;
+
 /** How to prove who we are. PEM texts. */
 export interface Credentials {
   readonly ca?: string | undefined;
@@ -146,13 +149,14 @@ export class Transport {
     this.#agent = secure
       ? new https.Agent({
           keepAlive: true,
+          maxFreeSockets,
           ...(ca === undefined ? {} : { ca }),
           ...(cert === undefined ? {} : { cert }),
           ...(key === undefined ? {} : { key }),
           ...(this.options.serverName === undefined ? {} : { servername: this.options.serverName }),
           rejectUnauthorized: this.options.insecureSkipTlsVerify !== true,
         })
-      : new http.Agent({ keepAlive: true });
+      : new http.Agent({ keepAlive: true, maxFreeSockets });
     return this.#agent;
   }
 
