@@ -126,6 +126,22 @@ test('OpenAPI documents at URLs that change with them', async (t) => {
   }
 });
 
+test('OpenAPI v2 as protobuf, for those who name it', async (t) => {
+  const get = await serving(t);
+  const served = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
+  const asked = served.replace('v2.v1.0', 'v2@v1.0');
+  const found = await get('/openapi/v2', { accept: `${asked}, application/json` });
+  assert.deepEqual([found.status, found.headers['content-type']], [200, served]);
+  assert.match(found.text, /^\n\x032\.0/);
+  const { etag = '' } = found.headers;
+  const again = await get('/openapi/v2', { accept: served, 'if-none-match': etag });
+  assert.deepEqual([again.status, again.text], [304, '']);
+  const json = await get('/openapi/v2', { accept: `text/html, application/*, ${served}` });
+  assert.equal(json.headers['content-type'], 'application/json');
+  assert.notEqual(json.headers.etag, etag);
+  assert.equal((await get('/openapi/v2', { accept: 'text/html' })).status, 406);
+});
+
 test('version and the list of paths', async (t) => {
   const get = await serving(t);
   assert.match(String((await get('/version')).json()['gitVersion']), /^v1\.\d+\.\d+\+nativirt-/);

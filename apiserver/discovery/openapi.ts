@@ -12,12 +12,19 @@ interface Published {
 }
 
 const base = '/openapi/v3';
+const jsonFormat = 'application/json';
+/** What it is called; and what clients call it, which is no media type by the letter. */
+const v2ProtobufFormats = [
+  'application/com.github.proto-openapi.spec.v2.v1.0+protobuf',
+  'application/com.github.proto-openapi.spec.v2@v1.0+protobuf',
+] as const;
 const yearSeconds = 365 * 24 * 60 * 60;
 
 export class OpenApi {
   readonly #v3 = new Map<string, Published>();
   #index: Document | undefined;
   #v2: Document | undefined;
+  #v2AsProtobuf: Document | undefined;
 
   constructor(
     private readonly source: DocumentSource,
@@ -35,13 +42,13 @@ export class OpenApi {
   #answer(context: RequestContext): Reply {
     const path = withoutTrailingSlash(context.info.path);
     if (path === '/openapi/v2') {
-      requireJson(context);
-      return serveDocument(context, this.#v2Document());
+      const protobuf = acceptedFormat(context, [jsonFormat, ...v2ProtobufFormats]) !== jsonFormat;
+      return serveDocument(context, protobuf ? this.#v2Protobuf() : this.#v2Document());
     }
     if (path === base) return serveDocument(context, this.#indexDocument());
     const name = path.slice(base.length + 1);
     if (!path.startsWith(`${base}/`) || !this.source.v3Paths.includes(name)) return pathNotFound();
-    requireJson(context);
+    acceptedFormat(context, [jsonFormat]);
     return this.#groupVersion(context, name);
   }
 
@@ -68,7 +75,7 @@ export class OpenApi {
     let published = this.#v3.get(name);
     if (published === undefined) {
       const bytes = this.source.v3(name);
-      published = { document: document(bytes, 'application/json'), hash: hashOf(bytes) };
+      published = { document: document(bytes, jsonFormat), hash: hashOf(bytes) };
       this.#v3.set(name, published);
     }
     return published;
@@ -89,8 +96,14 @@ export class OpenApi {
   }
 
   #v2Document(): Document {
-    this.#v2 ??= document(this.source.v2(), 'application/json');
+    this.#v2 ??= document(this.source.v2(), jsonFormat);
     return this.#v2;
+  }
+
+  /** Made when the first client asks: few do, and in a cluster kube-apiserver has one of its own. */
+  #v2Protobuf(): Document {
+    this.#v2AsProtobuf ??= document(this.source.v2Protobuf(), v2ProtobufFormats[0]);
+    return this.#v2AsProtobuf;
   }
 }
 
@@ -98,9 +111,18 @@ function hashedUrl(name: string, hash: string): string {
   return `${base}/${name}?hash=${hash}`;
 }
 
-/** Only JSON is published: whoever insists on protobuf is told so, and falls back. */
-function requireJson(context: RequestContext): void {
-  const { accept } = context.headers;
-  if (accept === undefined || /(?:application\/json|application\/\*|\*\/\*)/.test(accept)) return;
-  throw new ApiError('NotAcceptable', 'only the following media types are accepted: application/json');
+/**
+ * The first format of `offered` that the client names, in its order of preference; JSON for who takes anything. Throws 406
+ * for who takes none of them.
+ */
+function acceptedFormat<T extends string>({ headers }: RequestContext, offered: readonly T[]): T {
+  const [fallback] = offered;
+  const accept = headers.accept === undefined || headers.accept === '' ? '*/*' : headers.accept;
+  const ranges = accept.split(',').map((range) => range.split(';', 1)[0]?.trim() ?? '');
+  for (const range of ranges) {
+    const found =
+      range === '*/*' || range === 'application/*' ? fallback : offered.find((it) => it === range);
+    if (found !== undefined) return found;
+  }
+  throw new ApiError('NotAcceptable', `only the following media types are accepted: ${offered.join(', ')}`);
 }

@@ -1,17 +1,20 @@
 /** The published documents of a server, made when they are first asked for. */
 import type { Definitions } from '../schema.js';
 import { groupVersionPath, type PublishedResource } from './published-resource.js';
-import { SchemaWriter, v2Style, v3Style } from './schemas.js';
+import { SchemaWriter, v2Style, v3Style, type Json } from './schemas.js';
 import { openApiV2 } from './v2.js';
+import { encodeOpenApiV2 } from './v2-protobuf.js';
 import { openApiV3 } from './v3.js';
 
-/** Each document is JSON, and the same bytes for the life of the source. */
+/** Each document is the same bytes for the life of the source; JSON unless said otherwise. */
 export interface DocumentSource {
   /** Names below `/openapi/v3/`: `apis/kubevirt.io/v1`, `api/v1`. */
   readonly v3Paths: readonly string[];
   /** Throws for a name that is not in `v3Paths`. */
   v3(path: string): Buffer;
   v2(): Buffer;
+  /** `v2` as protocol buffers. */
+  v2Protobuf(): Buffer;
 }
 
 /** `serverVersion` is what `info.version` says. */
@@ -26,11 +29,14 @@ export function createDocumentSource(
     byPath.set(path, [...(byPath.get(path) ?? []), resource]);
   }
   const made = new Map<string, Buffer>();
-  const once = (name: string, make: () => unknown): Buffer => {
-    const known = made.get(name) ?? Buffer.from(JSON.stringify(make()));
+  const once = (name: string, make: () => Buffer): Buffer => {
+    const known = made.get(name) ?? make();
     made.set(name, known);
     return known;
   };
+  const json = (name: string, make: () => unknown): Buffer =>
+    once(name, () => Buffer.from(JSON.stringify(make())));
+  const v2 = (): Json => openApiV2(new SchemaWriter(definitions, v2Style), resources, serverVersion);
   const v3Schemas = new SchemaWriter(definitions, v3Style);
   return {
     v3Paths: [...byPath.keys()].sort(),
@@ -39,8 +45,9 @@ export function createDocumentSource(
       const [first] = members ?? [];
       if (members === undefined || first === undefined)
         throw new Error(`there is no OpenAPI document ${path}`);
-      return once(path, () => openApiV3(v3Schemas, first.group, first.version, members, serverVersion));
+      return json(path, () => openApiV3(v3Schemas, first.group, first.version, members, serverVersion));
     },
-    v2: () => once('', () => openApiV2(new SchemaWriter(definitions, v2Style), resources, serverVersion)),
+    v2: () => json('v2', v2),
+    v2Protobuf: () => once('v2 protobuf', () => encodeOpenApiV2(v2())),
   };
 }
