@@ -1,9 +1,9 @@
 /** Volumes, disks, interfaces and inputs. */
 import type {
-  Disk,
   KubeVirtConfiguration,
   VirtualMachineInstanceSpec,
 } from '../../../../openapi/generated/types/kubevirt_v1.js';
+import { addPodNetwork, defaultBinding, wantsPodNetwork } from '../../../../openapi/implied-devices.js';
 import { ApiError } from '../../../errors/api-error.js';
 import { architectureDefaults } from './architecture.js';
 
@@ -14,17 +14,6 @@ export function setPullPolicies(spec: VirtualMachineInstanceSpec): void {
     const moving = containerDisk.image.endsWith(':latest') || !/[:@]/.test(containerDisk.image);
     containerDisk.imagePullPolicy = moving ? 'Always' : 'IfNotPresent';
   }
-}
-
-/** A volume that nothing attaches becomes a disk. */
-export function addMissingDisks(spec: VirtualMachineInstanceSpec): void {
-  const { devices } = spec.domain;
-  const attached = new Set(
-    [...(devices.disks ?? []), ...(devices.filesystems ?? [])].map((device) => device.name),
-  );
-  const missing = (spec.volumes ?? []).filter((volume) => !attached.has(volume.name));
-  if (missing.length > 0)
-    devices.disks = [...(devices.disks ?? []), ...missing.map(({ name }): Disk => ({ name }))];
 }
 
 export function setDiskTargets(spec: VirtualMachineInstanceSpec): void {
@@ -43,30 +32,16 @@ export function setDiskTargets(spec: VirtualMachineInstanceSpec): void {
 }
 
 /** The pod network with the cluster's default binding, unless the guest names networks or wants none. */
-export function setPodNetwork(spec: VirtualMachineInstanceSpec, configuration: KubeVirtConfiguration): void {
-  const { devices } = spec.domain;
-  if (devices.autoattachPodInterface === false) return;
-  if ((spec.networks ?? []).length > 0 || (devices.interfaces ?? []).length > 0) return;
-  const network = configuration.network;
-  switch (network?.defaultNetworkInterface) {
-    case 'bridge':
-      if (network.permitBridgeInterfaceOnPodNetwork === false) {
-        throw new ApiError(
-          'BadRequest',
-          'the default network interface is "bridge", which network.permitBridgeInterfaceOnPodNetwork of the KubeVirt configuration forbids: name an interface',
-        );
-      }
-      devices.interfaces = [{ name: 'default', bridge: {} }];
-      break;
-    case 'slirp':
-      throw new ApiError(
-        'BadRequest',
-        'the default network interface is "slirp", which is no longer served: set network.defaultNetworkInterface of the KubeVirt configuration to "masquerade" or "bridge"',
-      );
-    default:
-      devices.interfaces = [{ name: 'default', masquerade: {} }];
+export function setPodNetwork(spec: VirtualMachineInstanceSpec, { network }: KubeVirtConfiguration): void {
+  if (wantsPodNetwork(spec) && defaultBinding(network) === undefined) {
+    throw new ApiError(
+      'BadRequest',
+      network?.defaultNetworkInterface === 'bridge'
+        ? 'the default network interface is "bridge", which network.permitBridgeInterfaceOnPodNetwork of the KubeVirt configuration forbids: name an interface'
+        : 'the default network interface is "slirp", which is no longer served: set network.defaultNetworkInterface of the KubeVirt configuration to "masquerade" or "bridge"',
+    );
   }
-  spec.networks = [{ name: 'default', pod: {} }];
+  addPodNetwork(spec, network);
 }
 
 export function setInputs(spec: VirtualMachineInstanceSpec): void {

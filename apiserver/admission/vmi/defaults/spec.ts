@@ -3,6 +3,7 @@ import type {
   KubeVirtConfiguration,
   VirtualMachineInstanceSpec,
 } from '../../../../openapi/generated/types/kubevirt_v1.js';
+import { addMissingDisks } from '../../../../openapi/implied-devices.js';
 import {
   architectureDefaults,
   setArchitecture,
@@ -11,7 +12,7 @@ import {
   setWatchdog,
 } from './architecture.js';
 import { setCpuRequest, setMaximumSockets, setModel, setTopology } from './cpu.js';
-import { addMissingDisks, setDiskTargets, setInputs, setPodNetwork, setPullPolicies } from './devices.js';
+import { setDiskTargets, setInputs, setPodNetwork, setPullPolicies } from './devices.js';
 import { setFeatures, setHypervRequirements, setProbe, setTimers } from './features.js';
 import { setGuestMemory, setMaximumGuestMemory } from './memory.js';
 
@@ -20,9 +21,10 @@ export interface SpecDefaultsContext {
   readonly uuid: () => string;
 }
 
-export function setSpecDefaults(
+/** What instances get, and what the spec of a VM is completed by before it is judged or shown expanded. */
+export function setTemplateDefaults(
   spec: VirtualMachineInstanceSpec,
-  { configuration, uuid }: SpecDefaultsContext,
+  configuration: KubeVirtConfiguration,
 ): void {
   setArchitecture(spec, configuration);
   setMachineType(spec, configuration);
@@ -35,7 +37,13 @@ export function setSpecDefaults(
     spec.evictionStrategy = evictionStrategy;
   setPodNetwork(spec, configuration);
   addMissingDisks(spec);
+}
 
+export function setSpecDefaults(
+  spec: VirtualMachineInstanceSpec,
+  { configuration, uuid }: SpecDefaultsContext,
+): void {
+  setTemplateDefaults(spec, configuration);
   setFeatures(spec);
   setTimers(spec);
   const firmware = (spec.domain.firmware ??= {});
