@@ -132,7 +132,7 @@ test('OpenAPI v2 as protobuf, for those who name it', async (t) => {
   const asked = served.replace('v2.v1.0', 'v2@v1.0');
   const found = await get('/openapi/v2', { accept: `${asked}, application/json` });
   assert.deepEqual([found.status, found.headers['content-type']], [200, served]);
-  assert.match(found.text, /^\n\x032\.0/);
+  assert.ok(found.text.startsWith('\n\x032.0'));
   const { etag = '' } = found.headers;
   const again = await get('/openapi/v2', { accept: served, 'if-none-match': etag });
   assert.deepEqual([again.status, again.text], [304, '']);
