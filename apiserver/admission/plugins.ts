@@ -1,12 +1,15 @@
 /** The admission of every kind, in the order in which it runs: a kind's defaults before its rules. */
+import type { IsComponent, NodeAgentOf } from './components.js';
 import type { AdmissionPlugin } from './interface.js';
 import { virtualMachineDefaults } from './vm/mutate.js';
 import { virtualMachineValidation } from './vm/validate.js';
 import { virtualMachineInstanceDefaults } from './vmi/mutate.js';
-import { virtualMachineInstanceValidation, type IsComponent } from './vmi/validate.js';
+import { virtualMachineInstanceUpdateValidation } from './vmi/update.js';
+import { virtualMachineInstanceValidation } from './vmi/validate.js';
 
 export interface AdmissionDependencies {
   readonly isComponent: IsComponent;
+  readonly nodeAgentOf: NodeAgentOf;
   readonly uuid: () => string;
   /** RFC 3339. */
   readonly now: () => string;
@@ -14,6 +17,7 @@ export interface AdmissionDependencies {
 
 export function admissionPlugins({
   isComponent,
+  nodeAgentOf,
   uuid,
   now,
 }: AdmissionDependencies): readonly AdmissionPlugin[] {
@@ -22,5 +26,6 @@ export function admissionPlugins({
     virtualMachineValidation(),
     virtualMachineInstanceDefaults({ uuid, now }),
     virtualMachineInstanceValidation(isComponent),
+    virtualMachineInstanceUpdateValidation({ isComponent, nodeAgentOf }),
   ];
 }

@@ -3,9 +3,9 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import { ConfigurationSource } from '../../apiserver/admission/configuration/effective.js';
+import type { IsComponent, NodeAgentOf } from '../../apiserver/admission/components.js';
 import type { AdmissionPlugin } from '../../apiserver/admission/interface.js';
 import { admissionPlugins } from '../../apiserver/admission/plugins.js';
-import type { IsComponent } from '../../apiserver/admission/vmi/validate.js';
 import { FieldManager } from '../../apiserver/apply/field-manager.js';
 import { StaticTokens } from '../../apiserver/authn/bearer-token.js';
 import { parseTokenFile } from '../../apiserver/authn/token-file.js';
@@ -35,6 +35,7 @@ export interface ApiOptions extends Pick<
   readonly backend: Backend;
   readonly logger: Logger;
   readonly isComponent: IsComponent;
+  readonly nodeAgentOf: NodeAgentOf;
   /** What the server shows to node agents, and whom it trusts there. PEM. */
   readonly nodeAgentCredentials: () => { readonly ca: string; readonly cert: string; readonly key: string };
   /** Objects that must be there before the first request. */
@@ -60,7 +61,12 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const now = (): string => `${new Date(systemClock.now()).toISOString().slice(0, 19)}Z`;
   const admission: readonly AdmissionPlugin[] = [
     escalationPlugin(feed.policy, authorizer),
-    ...admissionPlugins({ isComponent: options.isComponent, uuid: randomUUID, now }),
+    ...admissionPlugins({
+      isComponent: options.isComponent,
+      nodeAgentOf: options.nodeAgentOf,
+      uuid: randomUUID,
+      now,
+    }),
   ];
   const registry: Registry = createRegistry({
     resources: [...kubevirtResources, ...coreResources],

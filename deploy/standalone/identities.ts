@@ -1,15 +1,28 @@
 /** Who is who in a standalone cluster: one authority, and a certificate for each part and for the administrator. */
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
+import type { NodeAgent } from '../../apiserver/admission/components.js';
 import type { CertificateAuthority, KeyPair } from '../../apiserver/pki/authority.js';
 import { ensureCa } from '../../apiserver/pki/authority.js';
 import { writeSecretFile } from '../../apiserver/pki/files.js';
 import { kubeconfigFor } from '../../apiserver/pki/kubeconfig.js';
+import type { UserInfo } from '../../apiserver/request.js';
 import { apiserverUser, nodeAgentServerName } from '../../openapi/node-agent.js';
 
 export const controllersUser = 'system:nativirt-controllers';
 export const nodesGroup = 'system:nativirt-nodes';
-export const nodeUser = (node: string): string => `system:nativirt-node:${node}`;
+const nodeUserPrefix = 'system:nativirt-node:';
+export const nodeUser = (node: string): string => `${nodeUserPrefix}${node}`;
+
+/** Parts that write what users may not. */
+export function isComponent({ name, groups }: UserInfo): boolean {
+  return name === controllersUser || name === apiserverUser || groups.includes(nodesGroup);
+}
+
+export function nodeAgentOf({ name, groups }: UserInfo): NodeAgent | undefined {
+  if (!groups.includes(nodesGroup)) return undefined;
+  return { node: name.startsWith(nodeUserPrefix) ? name.slice(nodeUserPrefix.length) : undefined };
+}
 
 /** Certificates are made anew at each start, so they need only outlive one run. */
 const leafDays = 365;

@@ -2,7 +2,6 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Logger } from 'pino';
-import type { UserInfo } from '../../apiserver/request.js';
 import { createControllerManager } from '../../controllers/manager.js';
 import { controllerRules } from '../../controllers/rbac.js';
 import { createDiscovery } from '../../controllers/runtime/discovery.js';
@@ -17,6 +16,8 @@ import { bootstrap, type ComponentRole } from './bootstrap.js';
 import {
   controllersUser,
   createIdentities,
+  isComponent,
+  nodeAgentOf,
   nodesGroup,
   nodeUser,
   writeAdminKubeconfig,
@@ -48,9 +49,6 @@ const roles: readonly ComponentRole[] = [
   },
 ];
 
-const isComponent = (user: UserInfo): boolean =>
-  user.name === controllersUser || user.groups.includes(nodesGroup);
-
 /** Rejects with one clear error if the data directory, the port or a file can not be used; nothing is left running then. */
 export async function startStandalone(options: StandaloneOptions, logger: Logger): Promise<Standalone> {
   const { dataDirectory, bindAddress } = options;
@@ -68,6 +66,7 @@ export async function startStandalone(options: StandaloneOptions, logger: Logger
       auditPolicyFile: options.auditPolicyFile,
       auditLogPath: options.auditLogPath,
       isComponent,
+      nodeAgentOf,
       nodeAgentCredentials: () => ({ ca: identities.ca, ...identities.apiserverClient }),
       bootstrap: (registry) => bootstrap(registry, roles),
     });

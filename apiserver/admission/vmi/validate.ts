@@ -2,26 +2,15 @@
 import type { VirtualMachineInstance } from '../../../openapi/generated/types/kubevirt_v1.js';
 import type { KubeVirtConfiguration } from '../../../openapi/generated/types/kubevirt_v1.js';
 import type { StatusCause } from '../../../openapi/meta.js';
-import type { UserInfo } from '../../request.js';
 import { FieldPath, invalid, notSupported } from '../causes.js';
+import type { IsComponent } from '../components.js';
 import { featureEnabled, featureGates, type FeatureGate } from '../configuration/feature-gates.js';
 import type { AdmissionPlugin } from '../interface.js';
+import { reservedLabels } from './reserved-labels.js';
 import { instanceCauses, specCauses } from './validate/spec.js';
 
-/** Labels that say what our own parts did; nobody else may start with them. */
-const reservedLabels = [
-  'kubevirt.io/created-by',
-  'kubevirt.io/migrationJobUID',
-  'kubevirt.io/nodeName',
-  'kubevirt.io/migrationTargetNodeName',
-  'kubevirt.io/schedulable',
-  'kubevirt.io/install-strategy',
-];
 const ignitionAnnotation = 'kubevirt.io/ignitiondata';
 const sidecarsAnnotation = 'hooks.kubevirt.io/hookSidecars';
-
-/** Whether a user is a part of this system, which writes what users may not. */
-export type IsComponent = (user: UserInfo) => boolean;
 
 export function virtualMachineInstanceValidation(isComponent: IsComponent): AdmissionPlugin {
   return {

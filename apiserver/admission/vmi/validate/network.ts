@@ -11,7 +11,7 @@ const models = ['e1000', 'e1000e', 'igb', 'ne2k_pci', 'pcnet', 'rtl8139', 'virti
 const states = ['up', 'down', 'absent'];
 /** The bridge inside the pod has it. */
 const reservedMac = '02:00:00:00:00:00';
-const macAddress = /^([0-9a-f]{2}([:-]))([0-9a-f]{2}\2){4}[0-9a-f]{2}$/i;
+export const macAddress = /^([0-9a-f]{2}([:-]))([0-9a-f]{2}\2){4}[0-9a-f]{2}$/i;
 const portName = /^(?=.{1,15}$)(?=.*[a-z])(?!.*--)[a-z0-9]([a-z0-9-]*[a-z0-9])?$/;
 const maximumPortRanges = 10;
 
