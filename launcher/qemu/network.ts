@@ -80,7 +80,7 @@ function interfaceDevice(context: MachineContext, entry: Interface): Part {
   return device(model, id, place, properties);
 }
 
-function netdevId(name: string): string {
+export function netdevId(name: string): string {
   return `hostnet-${name}`;
 }
 
