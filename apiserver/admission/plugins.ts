@@ -1,6 +1,7 @@
 /** The admission of every kind, in the order in which it runs: a kind's defaults before its rules. */
 import type { IsComponent, NodeAgentOf } from './components.js';
 import type { AdmissionPlugin } from './interface.js';
+import { kindAdmissions } from './kinds.js';
 import { virtualMachineDefaults } from './vm/mutate.js';
 import { virtualMachineValidation } from './vm/validate.js';
 import { virtualMachineInstanceDefaults } from './vmi/mutate.js';
@@ -11,6 +12,7 @@ export interface AdmissionDependencies {
   readonly isComponent: IsComponent;
   readonly nodeAgentOf: NodeAgentOf;
   readonly uuid: () => string;
+  readonly randomBytes: (count: number) => Uint8Array;
   /** RFC 3339. */
   readonly now: () => string;
 }
@@ -19,6 +21,7 @@ export function admissionPlugins({
   isComponent,
   nodeAgentOf,
   uuid,
+  randomBytes,
   now,
 }: AdmissionDependencies): readonly AdmissionPlugin[] {
   return [
@@ -27,5 +30,6 @@ export function admissionPlugins({
     virtualMachineInstanceDefaults({ uuid, now }),
     virtualMachineInstanceValidation(isComponent),
     virtualMachineInstanceUpdateValidation({ isComponent, nodeAgentOf }),
+    ...kindAdmissions({ isComponent, randomBytes }),
   ];
 }

@@ -65,6 +65,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
       isComponent: options.isComponent,
       nodeAgentOf: options.nodeAgentOf,
       uuid: randomUUID,
+      randomBytes,
       now,
     }),
   ];
