@@ -1,5 +1,5 @@
 /** Users by client certificate: the common name is the user, the organizations are its groups. */
-import { createHash, X509Certificate } from 'node:crypto';
+import { createHash, type X509Certificate } from 'node:crypto';
 import { subjectOf } from '../pki/authority.js';
 import {
   unauthorized,
@@ -8,106 +8,46 @@ import {
   type Authenticator,
   type Credentials,
 } from './authenticator.js';
+import { CertificateVerifier } from './certificate-verifier.js';
 
-const clientUsage = '1.3.6.1.5.5.7.3.2';
-const maxChainLength = 5;
 const credentialIdKey = 'authentication.kubernetes.io/credential-id';
 
-interface Verified {
-  /** Which set of authorities verified it. */
-  readonly authorities: readonly X509Certificate[];
-  readonly result: Authenticated | undefined;
-  /** Milliseconds since the epoch. */
-  readonly notBefore: number;
-  readonly notAfter: number;
-}
-
-/**
- * Verifies the issuer itself: `socket.authorized` is true on a resumed TLS session even for a client that never had a
- * certificate. A certificate of another authority is left to the authenticators that follow.
- */
+/** A certificate of another authority is left to the authenticators that follow. */
 export class ClientCertificateAuthenticator implements Authenticator {
-  #authorities: readonly X509Certificate[];
-  /** Connections keep the same certificate object for all their requests. */
-  readonly #verified = new WeakMap<X509Certificate, Verified>();
+  readonly #verifier: CertificateVerifier;
+  readonly #users = new WeakMap<X509Certificate, Authenticated>();
 
-  constructor(
-    caBundle: string,
-    private readonly now: () => number = Date.now,
-  ) {
-    this.#authorities = parseBundle(caBundle);
+  constructor(caBundle: string, now: () => number = Date.now) {
+    this.#verifier = new CertificateVerifier(caBundle, now);
   }
 
   /** Takes effect with the next request, also on open connections. */
   setAuthorities(caBundle: string): void {
-    this.#authorities = parseBundle(caBundle);
+    this.#verifier.setAuthorities(caBundle);
   }
 
   authenticate(credentials: Credentials): Authenticated | undefined {
     const certificate = credentials.clientCertificate();
     if (certificate === undefined) return undefined;
-    let verified = this.#verified.get(certificate);
-    if (verified?.authorities !== this.#authorities) {
-      verified = this.#verify(certificate);
-      this.#verified.set(certificate, verified);
-    }
-    if (verified.result === undefined) return undefined;
-    const now = this.now();
-    if (now < verified.notBefore || now > verified.notAfter) throw unauthorized();
-    return verified.result;
+    const standing = this.#verifier.standing(certificate);
+    if (standing === 'foreign') return undefined;
+    const user = this.#users.get(certificate) ?? userOf(certificate);
+    if (user === undefined) return undefined;
+    this.#users.set(certificate, user);
+    if (standing === 'outdated') throw unauthorized();
+    return user;
   }
+}
 
-  #verify(certificate: X509Certificate): Verified {
-    const verified = {
-      authorities: this.#authorities,
-      notBefore: Date.parse(certificate.validFrom),
-      notAfter: Date.parse(certificate.validTo),
-    };
-    const subject = subjectOf(certificate);
-    if (subject.commonName === '' || !mayBeClient(certificate) || !this.#isTrusted(certificate)) {
-      return { ...verified, result: undefined };
-    }
-    const fingerprint = createHash('sha256').update(certificate.raw).digest('hex');
-    const user = withAuthenticatedGroup({
+function userOf(certificate: X509Certificate): Authenticated | undefined {
+  const subject = subjectOf(certificate);
+  if (subject.commonName === '') return undefined;
+  const fingerprint = createHash('sha256').update(certificate.raw).digest('hex');
+  return {
+    user: withAuthenticatedGroup({
       name: subject.commonName,
       groups: subject.organizations ?? [],
       extra: { [credentialIdKey]: [`X509SHA256=${fingerprint}`] },
-    });
-    return { ...verified, result: { user } };
-  }
-
-  /** Walks up the chain that the client sent until one of our authorities has signed a link of it. */
-  #isTrusted(leaf: X509Certificate): boolean {
-    let link: X509Certificate | undefined = leaf;
-    for (let depth = 0; link !== undefined && depth < maxChainLength; depth++) {
-      const signed: X509Certificate = link;
-      if (this.#authorities.some((authority) => hasIssued(authority, signed, this.now()))) return true;
-      const issuer: X509Certificate | undefined = signed.issuerCertificate;
-      link = issuer !== undefined && hasIssued(issuer, signed, this.now()) ? issuer : undefined;
-      if (link?.raw.equals(signed.raw) === true) return false;
-    }
-    return false;
-  }
-}
-
-function hasIssued(issuer: X509Certificate, certificate: X509Certificate, now: number): boolean {
-  return (
-    issuer.ca &&
-    Date.parse(issuer.validTo) >= now &&
-    certificate.checkIssued(issuer) &&
-    certificate.verify(issuer.publicKey)
-  );
-}
-
-/** node's `keyUsage` is the extended key usage; without one a certificate is good for everything. */
-function mayBeClient(certificate: X509Certificate): boolean {
-  const usages = certificate.keyUsage as string[] | undefined;
-  return usages === undefined || usages.length === 0 || usages.includes(clientUsage);
-}
-
-/** @throws if the bundle holds no certificate, or one that can not be read */
-export function parseBundle(bundle: string): readonly X509Certificate[] {
-  const blocks = bundle.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
-  if (blocks.length === 0) throw new Error('the bundle of client authorities holds no PEM certificate');
-  return blocks.map((block) => new X509Certificate(block));
+    }),
+  };
 }

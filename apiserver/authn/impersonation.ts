@@ -9,8 +9,9 @@ import {
   unauthenticatedGroup,
   type Credentials,
 } from './authenticator.js';
+import { extraHeaders } from './extra-headers.js';
 
-const extraPrefix = 'impersonate-extra-';
+const extraPrefixes = ['impersonate-extra-'];
 const authenticationGroup = 'authentication.k8s.io';
 
 /** What the headers ask for; `undefined` if they ask for nothing. */
@@ -18,33 +19,13 @@ export function requestedUser(credentials: Credentials): UserInfo | undefined {
   const [name = ''] = credentials.headerValues('impersonate-user');
   const groups = credentials.headerValues('impersonate-group');
   const [uid] = credentials.headerValues('impersonate-uid');
-  const extra = requestedExtra(credentials);
+  const extra = extraHeaders(credentials.rawHeaders, extraPrefixes);
   const hasExtra = Object.keys(extra).length > 0;
   if (name === '') {
     if (groups.length === 0 && uid === undefined && !hasExtra) return undefined;
     throw badRequest('Impersonate-Group, -Uid and -Extra headers need Impersonate-User beside them');
   }
   return { name, groups, ...(uid === undefined ? {} : { uid }), extra };
-}
-
-function requestedExtra(credentials: Credentials): Record<string, readonly string[]> {
-  const extra: Record<string, string[]> = Object.create(null) as Record<string, string[]>;
-  for (let index = 0; index < credentials.rawHeaders.length; index += 2) {
-    const header = credentials.rawHeaders[index]?.toLowerCase() ?? '';
-    if (!header.startsWith(extraPrefix)) continue;
-    const key = decodeKey(header.slice(extraPrefix.length));
-    (extra[key] ??= []).push(credentials.rawHeaders[index + 1] ?? '');
-  }
-  return extra;
-}
-
-/** Keys are percent-encoded because header names can not hold every character; what is no encoding stands for itself. */
-export function decodeKey(encoded: string): string {
-  try {
-    return decodeURIComponent(encoded);
-  } catch {
-    return encoded;
-  }
 }
 
 /** @returns as whom the request acts. Rejects with Forbidden for the first part that `user` may not impersonate. */
