@@ -26,7 +26,7 @@ export function admissionPlugins({
 }: AdmissionDependencies): readonly AdmissionPlugin[] {
   return [
     virtualMachineDefaults({ uuid }),
-    virtualMachineValidation(),
+    virtualMachineValidation(isComponent),
     virtualMachineInstanceDefaults({ uuid, now }),
     virtualMachineInstanceValidation(isComponent),
     virtualMachineInstanceUpdateValidation({ isComponent, nodeAgentOf }),

@@ -5,7 +5,7 @@ import { defaultConfiguration } from '../configuration/defaults.js';
 import type { AdmissionContext, AdmissionRequest } from '../interface.js';
 import { virtualMachineValidation } from './validate.js';
 
-const plugin = virtualMachineValidation();
+const plugin = virtualMachineValidation(() => false);
 const context: AdmissionContext = {
   configuration: defaultConfiguration,
   lookups: { get: () => Promise.resolve(undefined), list: () => Promise.resolve([]) },

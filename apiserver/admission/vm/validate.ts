@@ -1,47 +1,74 @@
-/** Validation of a VirtualMachine: how it runs, and the spec that its instances will get. */
-import type { VirtualMachine, VirtualMachineSpec } from '../../../openapi/generated/types/kubevirt_v1.js';
+/** Validation of a VirtualMachine: how it runs, and what its instances will be. */
+import type { VirtualMachine } from '../../../openapi/generated/types/kubevirt_v1.js';
 import type { StatusCause } from '../../../openapi/meta.js';
-import { deepEqual } from '../../apply/typed-value.js';
-import { FieldPath, invalid, unknownWord } from '../causes.js';
-import type { AdmissionPlugin } from '../interface.js';
+import { sameJson } from '../../registry/equal.js';
+import { FieldPath } from '../causes.js';
+import type { IsComponent } from '../components.js';
+import type { AdmissionContext, AdmissionPlugin, AdmissionRequest } from '../interface.js';
+import { setTemplateDefaults } from '../vmi/defaults/spec.js';
+import { graceAnnotations } from '../vmi/validate/grace.js';
+import { metadataCauses } from '../vmi/validate/metadata.js';
+import { discontinuedBindings } from '../vmi/validate/network.js';
 import { specCauses } from '../vmi/validate/spec.js';
+import { dataVolumeTemplateCauses, dataVolumeTemplateWarnings } from './validate/data-volume-templates.js';
+import { liveUpdateCauses } from './validate/live-update.js';
+import { runStrategyCauses } from './validate/run-strategy.js';
+import { storageOperationCauses } from './validate/storage-operations.js';
+import { volumeRequestCauses } from './validate/volume-requests.js';
 
-const runStrategies = ['Always', 'Halted', 'Manual', 'RerunOnFailure', 'Once', 'WaitAsReceiver'];
-
-export function virtualMachineValidation(): AdmissionPlugin {
+export function virtualMachineValidation(isComponent: IsComponent): AdmissionPlugin {
   return {
     name: 'VirtualMachineValidation',
     handles: (request) =>
       request.group === 'kubevirt.io' &&
       request.resource === 'virtualmachines' &&
       request.operation !== 'DELETE' &&
-      request.subresource === undefined,
-    validate(request, { configuration }) {
+      (request.subresource === undefined || request.subresource === 'status'),
+    async validate(request, context) {
       // The resource says so: see `handles`.
       const vm = request.object as VirtualMachine;
       const old = request.oldObject as VirtualMachine | undefined;
-      // What was admitted under another configuration may still be labelled, and must be able to end.
-      if (vm.metadata.deletionTimestamp !== undefined || (old !== undefined && deepEqual(old.spec, vm.spec)))
-        return [];
-      const at = FieldPath.of('spec');
-      const template = vm.spec.template.spec;
-      return [
-        ...runCauses(vm.spec, at),
-        ...(template === undefined ? [] : specCauses(template, at.child('template', 'spec'), configuration)),
-      ];
+      if (vm.metadata.deletionTimestamp !== undefined) return [];
+      if (request.subresource === 'status') return volumeRequestCauses(vm, context);
+      // What was admitted under another configuration may still be labelled.
+      if (old !== undefined && sameJson(old.spec, vm.spec)) return [];
+      const causes = await machineCauses(vm, old, request, context, isComponent);
+      if (causes.length === 0) for (const text of warningsOf(vm)) context.warn(text);
+      return causes;
     },
   };
 }
 
-function runCauses({ running, runStrategy }: VirtualMachineSpec, at: FieldPath): StatusCause[] {
-  if (running !== undefined && runStrategy !== undefined) {
-    return [
-      invalid(at.child('running'), 'running and runStrategy exclude each other: running is the older one'),
-    ];
-  }
-  if (running === undefined && runStrategy === undefined) {
-    return [invalid(at.child('running'), `runStrategy must be set: one of ${runStrategies.join(', ')}`)];
-  }
-  if (runStrategy === undefined || runStrategies.includes(runStrategy)) return [];
-  return [invalid(at.child('runStrategy'), unknownWord(runStrategy, runStrategies))];
+async function machineCauses(
+  vm: VirtualMachine,
+  old: VirtualMachine | undefined,
+  { user }: AdmissionRequest,
+  context: AdmissionContext,
+  isComponent: IsComponent,
+): Promise<StatusCause[]> {
+  const { configuration } = context;
+  const at = FieldPath.of('spec');
+  const inTemplate = at.child('template');
+  const { metadata = {}, spec = { domain: { devices: {} } } } = vm.spec.template;
+  const completed = structuredClone(spec);
+  setTemplateDefaults(completed, configuration);
+  const input = { spec: completed, at: inTemplate.child('spec'), configuration };
+  return [
+    ...(old === undefined ? discontinuedBindings(input) : []),
+    ...metadataCauses(metadata, inTemplate.child('metadata'), configuration, isComponent(user)),
+    ...graceAnnotations(metadata, inTemplate.child('metadata'), input),
+    ...specCauses(completed, input.at, configuration),
+    ...dataVolumeTemplateCauses(vm, old, at),
+    ...runStrategyCauses(vm.spec, at, configuration),
+    ...liveUpdateCauses(completed, input.at, configuration),
+    ...(old === undefined ? [] : storageOperationCauses(vm, old, at)),
+    ...(await volumeRequestCauses(vm, context)),
+  ];
+}
+
+function warningsOf(vm: VirtualMachine): string[] {
+  return [
+    ...dataVolumeTemplateWarnings(vm),
+    ...(vm.spec.running === undefined ? [] : ['spec.running is deprecated: use spec.runStrategy']),
+  ];
 }

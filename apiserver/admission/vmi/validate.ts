@@ -1,16 +1,13 @@
 /** Validation of a VirtualMachineInstance when it is created. */
 import type { VirtualMachineInstance } from '../../../openapi/generated/types/kubevirt_v1.js';
 import type { KubeVirtConfiguration } from '../../../openapi/generated/types/kubevirt_v1.js';
-import type { StatusCause } from '../../../openapi/meta.js';
-import { FieldPath, invalid, notSupported } from '../causes.js';
+import { FieldPath } from '../causes.js';
 import type { IsComponent } from '../components.js';
-import { featureEnabled, featureGates, type FeatureGate } from '../configuration/feature-gates.js';
+import { featureGates, type FeatureGate } from '../configuration/feature-gates.js';
 import type { AdmissionPlugin } from '../interface.js';
-import { reservedLabels } from './reserved-labels.js';
+import { graceAnnotations } from './validate/grace.js';
+import { metadataCauses } from './validate/metadata.js';
 import { instanceCauses, specCauses } from './validate/spec.js';
-
-const ignitionAnnotation = 'kubevirt.io/ignitiondata';
-const sidecarsAnnotation = 'hooks.kubevirt.io/hookSidecars';
 
 export function virtualMachineInstanceValidation(isComponent: IsComponent): AdmissionPlugin {
   return {
@@ -24,39 +21,17 @@ export function virtualMachineInstanceValidation(isComponent: IsComponent): Admi
       const { configuration } = context;
       // The resource says so: see `handles`.
       const vmi = request.object as VirtualMachineInstance;
-      const at = FieldPath.of('spec');
+      const [at, inMetadata] = [FieldPath.of('spec'), FieldPath.of('metadata')];
       const causes = [
         ...specCauses(vmi.spec, at, configuration),
         ...instanceCauses(vmi.spec, at, configuration),
-        ...metadataCauses(vmi, configuration, isComponent(request.user)),
+        ...metadataCauses(vmi.metadata, inMetadata, configuration, isComponent(request.user)),
+        ...graceAnnotations(vmi.metadata, inMetadata, { spec: vmi.spec, at, configuration }),
       ];
       if (causes.length === 0) for (const text of specWarnings(vmi, configuration)) context.warn(text);
       return causes;
     },
   };
-}
-
-function metadataCauses(
-  { metadata }: VirtualMachineInstance,
-  configuration: KubeVirtConfiguration,
-  isComponent: boolean,
-): StatusCause[] {
-  const at = FieldPath.of('metadata');
-  const { labels = {}, annotations = {} } = metadata;
-  const causes: StatusCause[] = [];
-  const reserved = reservedLabels.filter((label) => label in labels);
-  if (!isComponent && reserved.length > 0)
-    causes.push(notSupported(at.child('labels'), `${reserved.join(', ')} is reserved`));
-  const gated: readonly (readonly [string, FeatureGate])[] = [
-    [ignitionAnnotation, 'ExperimentalIgnitionSupport'],
-    [sidecarsAnnotation, 'Sidecar'],
-  ];
-  for (const [annotation, gate] of gated) {
-    if ((annotations[annotation] ?? '') !== '' && !featureEnabled(configuration, gate)) {
-      causes.push(invalid(at.child('annotations'), `${annotation} needs the feature gate ${gate}`));
-    }
-  }
-  return causes;
 }
 
 /** What works but is unwise, or works no longer as its name says. */

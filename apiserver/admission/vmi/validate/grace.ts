@@ -1,28 +1,21 @@
 /** NVIDIA Grace GPUs by PCI passthrough: what they need of the guest and the cluster. */
-import type { StatusCause } from '../../../../openapi/meta.js';
+import type { ObjectMeta, StatusCause } from '../../../../openapi/meta.js';
 import { invalid, required, type FieldPath } from '../../causes.js';
 import { featureEnabled } from '../../configuration/feature-gates.js';
 import type { SpecRule } from './rule.js';
+
+type Input = Parameters<SpecRule>[0];
 
 const vendor = '10de';
 /** Device ids of the GPUs on a Grace module. */
 const graceDevices = new Set(['2342', '2348', '2941']);
 
-export const graceGpus: SpecRule = ({ spec, at, configuration }) => {
-  const selectors = new Map(
-    (configuration.permittedHostDevices?.pciHostDevices ?? []).map(({ resourceName, pciVendorSelector }) => [
-      resourceName,
-      pciVendorSelector.toLowerCase(),
-    ]),
-  );
-  const inDevices = at.child('domain', 'devices');
-  const requests = (['gpus', 'hostDevices'] as const).flatMap((name) =>
-    (spec.domain.devices[name] ?? []).map(({ deviceName = '' }, index) => ({
-      selector: selectors.get(deviceName) ?? '',
-      deviceName,
-      place: inDevices.child(name).index(index).child('deviceName'),
-    })),
-  );
+/** Annotations of the instance that keep a Grace GPU from working. */
+const hostileAnnotations = ['kubevirt.io/placePCIDevicesOnRootComplex', 'kubevirt.io/disablePCIHole64'];
+
+export const graceGpus: SpecRule = (input) => {
+  const { configuration } = input;
+  const requests = requestedPciDevices(input);
   const grace = requests.filter(({ selector }) => isGrace(selector));
   if (!featureEnabled(configuration, 'GraceIOVirtualization')) {
     return grace.map(({ place, deviceName }) =>
@@ -33,14 +26,46 @@ export const graceGpus: SpecRule = ({ spec, at, configuration }) => {
   const causes = vague.map(({ place, deviceName }) =>
     invalid(place, `${deviceName} needs a pciVendorSelector that names the device, not ${vendor}:*`),
   );
-  return grace.length === 0 ? causes : [...causes, ...needs(spec, at, configuration)];
+  return grace.length === 0 ? causes : [...causes, ...needs(input)];
 };
 
-function needs(
-  spec: Parameters<SpecRule>[0]['spec'],
+/** `at` is the place of the metadata, which stand apart from the spec. */
+export function graceAnnotations(
+  { annotations = {} }: Pick<ObjectMeta, 'annotations'>,
   at: FieldPath,
-  configuration: Parameters<SpecRule>[0]['configuration'],
+  input: Input,
 ): StatusCause[] {
+  const hostile = hostileAnnotations.filter((name) => annotations[name] === 'true');
+  if (hostile.length === 0 || !requestedPciDevices(input).some(({ selector }) => isGrace(selector)))
+    return [];
+  return hostile.map((name) =>
+    invalid(at.child('annotations').key(name), 'must not be "true" with a Grace GPU'),
+  );
+}
+
+function requestedPciDevices({ spec, at, configuration }: Input): {
+  readonly selector: string;
+  readonly deviceName: string;
+  readonly place: FieldPath;
+}[] {
+  const selectors = new Map(
+    (configuration.permittedHostDevices?.pciHostDevices ?? []).map(({ resourceName, pciVendorSelector }) => [
+      resourceName,
+      pciVendorSelector.toLowerCase(),
+    ]),
+  );
+  if (selectors.size === 0) return [];
+  const inDevices = at.child('domain', 'devices');
+  return (['gpus', 'hostDevices'] as const).flatMap((name) =>
+    (spec.domain.devices[name] ?? []).map(({ deviceName = '' }, index) => ({
+      selector: selectors.get(deviceName) ?? '',
+      deviceName,
+      place: inDevices.child(name).index(index).child('deviceName'),
+    })),
+  );
+}
+
+function needs({ spec, at, configuration }: Input): StatusCause[] {
   const architecture = spec.architecture ?? configuration.architectureConfiguration?.defaultArchitecture;
   const machine =
     spec.domain.machine?.type ?? configuration.architectureConfiguration?.arm64?.machineType ?? '';
