@@ -2,6 +2,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import pino from 'pino';
 import { loadDefinitions } from '../../../openapi/definitions.js';
+import type { KubeVirtConfiguration } from '../../../openapi/generated/types/kubevirt_v1.js';
 import { createStoreSet } from '../../../storage/cache/store-set.js';
 import { createMemoryBackend } from '../../../storage/memory/backend.js';
 import { createManualClock } from '../../../storage/testing/manual-clock.js';
@@ -73,6 +74,7 @@ export async function startRegistry(
   options: {
     readonly resources?: readonly Resource[];
     readonly admission?: readonly AdmissionPlugin[];
+    readonly configuration?: KubeVirtConfiguration;
     /** What happened to the store before this server started. */
     readonly past?: (backend: Backend) => Promise<void>;
   } = {},
@@ -103,7 +105,7 @@ export async function startRegistry(
         separateStatus: resource.status,
       }),
     admission: options.admission ?? [],
-    configuration: () => ({}),
+    configuration: () => options.configuration ?? {},
     clock,
     uuid: randomUUID,
     randomBytes,
