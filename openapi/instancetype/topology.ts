@@ -39,10 +39,10 @@ export interface Spread {
 
 export function spreadOf(preference: VirtualMachinePreferenceSpec | undefined): Spread {
   const options = preference?.cpu?.spreadOptions;
-  const older = preference?.preferSpreadSocketToCoreRatio ?? 0;
+  const ratios = [options?.ratio, preference?.preferSpreadSocketToCoreRatio];
   return {
     across: options?.across ?? 'SocketsCores',
-    ratio: options?.ratio ?? (older === 0 ? defaultRatio : older),
+    ratio: ratios.find((ratio) => ratio !== undefined && ratio > 0) ?? defaultRatio,
   };
 }
 

@@ -1,0 +1,90 @@
+/** A VM's template as its instances will be made of it: with its instancetype and preference applied. */
+import { expandTemplate, type Choice, type Expansion } from '../../../openapi/instancetype/expand.js';
+import type { Conflict } from '../../../openapi/instancetype/instancetype.js';
+import { resolve, type Resolution } from '../../../openapi/instancetype/reference.js';
+import { preferredTopology, spreadOf, spreadUnit } from '../../../openapi/instancetype/topology.js';
+import type { Subject } from '../../../openapi/instancetype/kinds.js';
+import type {
+  VirtualMachine,
+  VirtualMachineInstanceSpec,
+} from '../../../openapi/generated/types/kubevirt_v1.js';
+import type { StatusCause } from '../../../openapi/meta.js';
+import { FieldPath, invalid } from '../causes.js';
+import type { AdmissionContext } from '../interface.js';
+import { setTemplateDefaults } from '../vmi/defaults/spec.js';
+import { storedReferents } from './lookups.js';
+import { unknownKind } from './matchers.js';
+import { requirementCauses } from './requirements.js';
+
+export interface InstanceTemplate {
+  /** Why the instancetype or the preference does not fit the VM. */
+  readonly causes: readonly StatusCause[];
+  /** Complete and the caller's own; undefined if the causes leave it open. */
+  readonly spec: VirtualMachineInstanceSpec | undefined;
+}
+
+/** References that lead nowhere do not keep a VM from being stored, only from starting: they become warnings. */
+export async function instanceTemplate(
+  vm: VirtualMachine,
+  context: Pick<AdmissionContext, 'configuration' | 'lookups' | 'warn'>,
+): Promise<InstanceTemplate> {
+  const { configuration } = context;
+  const choice = await chosen(vm, context);
+  const unspread = spreadCauses(choice);
+  const expansion: Expansion =
+    choice.instancetype === undefined && choice.preference === undefined
+      ? {
+          kind: 'expanded',
+          template: structuredClone({ spec: { domain: { devices: {} } }, ...vm.spec.template }),
+        }
+      : expandTemplate(vm.spec.template, choice, configuration.network);
+  if (expansion.kind === 'conflicts')
+    return { causes: [...unspread, ...conflictCauses(expansion.conflicts)], spec: undefined };
+  const { spec } = expansion.template;
+  setTemplateDefaults(spec, configuration);
+  return { causes: [...unspread, ...requirementCauses(choice, spec)], spec };
+}
+
+export function conflictCauses(conflicts: readonly Conflict[]): StatusCause[] {
+  return conflicts.map(({ field, value }) =>
+    invalid(
+      FieldPath.of('spec.template').child(field),
+      `${JSON.stringify(value)} conflicts with the instancetype, which decides this: leave it out`,
+    ),
+  );
+}
+
+/** Virtual CPUs that can not be spread as the preference wants. */
+export function spreadCauses({ instancetype, preference }: Choice): StatusCause[] {
+  if (instancetype === undefined || preferredTopology(preference) !== 'spread') return [];
+  const spread = spreadOf(preference);
+  const { guest } = instancetype.cpu;
+  const unit = spreadUnit(spread);
+  if (guest % unit === 0) return [];
+  return [
+    invalid(
+      FieldPath.of('spec.instancetype'),
+      `it has ${guest} vCPUs, which the preference spreads over ${spread.across} in multiples of ${unit}`,
+    ),
+  ];
+}
+
+async function chosen(
+  vm: VirtualMachine,
+  { lookups, warn }: Pick<AdmissionContext, 'lookups' | 'warn'>,
+): Promise<Choice> {
+  const source = storedReferents(lookups);
+  const specOf = <S extends Subject>(subject: S, resolution: Resolution<S>): Choice[S] | undefined => {
+    if (resolution.kind === 'found') return resolution.spec;
+    if (resolution.kind === 'missing')
+      warn(
+        unknownKind(vm, subject) ??
+          `${resolution.field}: ${resolution.message}: the VM can not start without it`,
+      );
+    return undefined;
+  };
+  return {
+    instancetype: specOf('instancetype', await resolve('instancetype', vm, source)),
+    preference: specOf('preference', await resolve('preference', vm, source)),
+  };
+}
