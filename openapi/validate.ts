@@ -3,6 +3,7 @@ import type { StatusCause } from './meta.js';
 import type { Definitions } from './schema.js';
 import { compileNode, type StructuralNode } from './structural/nodes.js';
 import { invalid, unplaced, type FieldError } from './validation/field-error.js';
+import { compileConforms, type Conforms } from './validation/conforms.js';
 import { schemaCompiler, type SchemaValidator } from './validation/json-schema.js';
 import { visitList } from './validation/lists.js';
 import { ratchet } from './validation/ratchet.js';
@@ -27,19 +28,22 @@ const blockingReasons = new Set([
   'FieldValueTypeInvalid',
 ]);
 
-/**
- * Cheap: the expensive part runs at the first call of the validator. Throws if a definition is missing or has a rule that is not
- * implemented.
- */
+/** Cheap: the expensive part runs when the first fault is found. Throws if a definition is missing or has a rule that is not implemented. */
 export function compileValidator(definitions: Definitions, name: string): Validator {
   const root = compileNode(definitions, name);
   const lists = compileWalk(root, visitList);
   const rules = compileWalk(root, visitRules);
+  let conforms: Conforms | undefined;
   let schema: SchemaValidator | undefined;
-  return (object, oldObject) => {
+  const faultsOf = (object: unknown): readonly FieldError[] => {
+    conforms ??= compileConforms(definitions, name);
+    if (conforms(object)) return [];
+    // Compiling takes some tenths of a second for a large kind, and only what words the faults needs it.
     schema ??= schemaCompiler(definitions, name).compile(name);
-    let errors: readonly FieldError[] = schemaErrors(object, schema(object).slice(0, maximumCauses));
-    errors = [...errors, ...collect(lists, object, oldObject)];
+    return schemaErrors(object, schema(object).slice(0, maximumCauses));
+  };
+  return (object, oldObject) => {
+    let errors: readonly FieldError[] = [...faultsOf(object), ...collect(lists, object, oldObject)];
     if (oldObject !== undefined && errors.length > 0) errors = ratchet(root, errors, object, oldObject);
     return [...errors, ...ruleErrors(rules, errors, object, oldObject)]
       .slice(0, maximumCauses)

@@ -58,12 +58,14 @@ function collect(request: IncomingMessage, limit: number): Promise<Buffer> {
       stop(tooLarge(limit));
       discard(request, limit);
     });
+    const gone = (): void => stop(new ClientGone());
     request.once('end', () => {
+      request.off('close', gone);
       const [only = emptyBody] = chunks;
       resolve(chunks.length <= 1 ? only : Buffer.concat(chunks, size));
     });
-    request.once('error', () => stop(new ClientGone()));
-    request.once('close', () => stop(new ClientGone()));
+    request.once('error', gone);
+    request.once('close', gone);
   });
 }
 

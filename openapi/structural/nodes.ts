@@ -68,8 +68,8 @@ export interface PatchStrategy {
 }
 
 export const objectMetaName = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
-const quantityName = 'io.k8s.apimachinery.pkg.api.resource.Quantity';
-const intOrStringName = 'io.k8s.apimachinery.pkg.util.intstr.IntOrString';
+export const quantityName = 'io.k8s.apimachinery.pkg.api.resource.Quantity';
+export const intOrStringName = 'io.k8s.apimachinery.pkg.util.intstr.IntOrString';
 
 const anyNode: AnyNode = { kind: 'any' };
 const quantityNode: ScalarNode = { kind: 'scalar', type: 'quantity' };

@@ -1,7 +1,9 @@
 /** Compiles definitions with Ajv: what a schema says of single values. */
 import { Ajv, type AnySchemaObject, type ErrorObject } from 'ajv';
+import { definition } from '../definitions.js';
 import type { Definitions, Schema } from '../schema.js';
-import { isNative } from '../structural/nodes.js';
+import { intOrStringName, isNative, quantityName } from '../structural/nodes.js';
+import { formats } from './formats.js';
 
 /** The pattern that the API publishes for quantities; recorded answers quote it. */
 export const quantityPattern =
@@ -33,14 +35,37 @@ const keptKeywords = [
 ] as const;
 
 const references: Readonly<Record<string, AnySchemaObject>> = {
-  'io.k8s.apimachinery.pkg.api.resource.Quantity': { [quantityKeyword]: true },
-  'io.k8s.apimachinery.pkg.util.intstr.IntOrString': { [intOrStringKeyword]: true },
+  [quantityName]: { [quantityKeyword]: true },
+  [intOrStringName]: { [intOrStringKeyword]: true },
 };
 
+const quantityExpression = new RegExp(quantityPattern);
+
+export function isQuantity(value: unknown): boolean {
+  return typeof value === 'number' || (typeof value === 'string' && quantityExpression.test(value));
+}
+
+export function isIntOrString(value: unknown): boolean {
+  return typeof value === 'string' || Number.isInteger(value);
+}
+
 /**
- * Compiles single definitions on demand; what they share is compiled once. Core types that a KubeVirt kind embeds are checked as
- * a custom resource would: values that Kubernetes' own enumerations do not list yet must pass.
+ * What of a definition is checked. Core types that a KubeVirt kind embeds are checked as a custom resource would: values that
+ * Kubernetes' own enumerations do not list yet must pass (`enums`: whether they are looked at).
  */
+export function constraintsOf(
+  definitions: Definitions,
+  name: string,
+  native: boolean,
+): { readonly schema: Schema; readonly enums: boolean } {
+  const schema = definition(definitions, name);
+  const enums = native || !name.startsWith('io.k8s.api.');
+  if (name !== ownerReferenceName) return { schema, enums };
+  // The rules of metadata say what an owner must have; they name the fault better.
+  return { schema: { ...schema, required: [] }, enums };
+}
+
+/** Compiles single definitions on demand; what they share is compiled once. */
 export class SchemaCompiler {
   private readonly ajv: Ajv;
   private readonly added = new Set<string>();
@@ -51,17 +76,15 @@ export class SchemaCompiler {
   ) {
     // `optimize: false`: compiling takes a third of the time, and the validators are as fast.
     this.ajv = new Ajv({ allErrors: true, verbose: true, strictTypes: false, code: { optimize: false } });
-    const expression = new RegExp(quantityPattern);
     this.ajv.addKeyword({
       keyword: quantityKeyword,
-      validate: (_: unknown, data: unknown) =>
-        typeof data === 'number' || (typeof data === 'string' && expression.test(data)),
+      validate: (_: unknown, data: unknown) => isQuantity(data),
     });
     this.ajv.addKeyword({
       keyword: intOrStringKeyword,
-      validate: (_: unknown, data: unknown) => typeof data === 'string' || Number.isInteger(data),
+      validate: (_: unknown, data: unknown) => isIntOrString(data),
     });
-    addFormats(this.ajv);
+    for (const [name, format] of Object.entries(formats)) this.ajv.addFormat(name, format);
   }
 
   compile(name: string): SchemaValidator {
@@ -76,18 +99,13 @@ export class SchemaCompiler {
   private add(name: string): void {
     if (this.added.has(name)) return;
     this.added.add(name);
-    const schema = this.definitions[name];
-    if (schema === undefined) throw new Error(`there is no definition named ${name}`);
     const known = references[name];
     if (known !== undefined) {
       this.ajv.addSchema({ $id: name, ...known });
       return;
     }
-    const enums = this.native || !name.startsWith('io.k8s.api.');
-    // The rules of metadata say what an owner must have; they name the fault better.
-    const { required, ...rest } = schema;
-    const checked = name === ownerReferenceName || required === undefined ? rest : schema;
-    this.ajv.addSchema({ $id: name, ...this.convert(checked, enums) });
+    const { schema, enums } = constraintsOf(this.definitions, name, this.native);
+    this.ajv.addSchema({ $id: name, ...this.convert(schema, enums) });
   }
 
   private convert(schema: Schema, enums: boolean): AnySchemaObject {
@@ -117,28 +135,6 @@ export class SchemaCompiler {
     this.add(name);
     return { $ref: name };
   }
-}
-
-const dateTime = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
-const base64 = /^[A-Za-z0-9+/]*={0,2}$/;
-
-function addFormats(ajv: Ajv): void {
-  const within = (bits: number) => (value: number) => value >= -(2 ** (bits - 1)) && value < 2 ** (bits - 1);
-  ajv.addFormat('int32', { type: 'number', validate: within(32) });
-  ajv.addFormat('int64', { type: 'number', validate: within(64) });
-  ajv.addFormat('float', { type: 'number', validate: (value) => Number.isFinite(Math.fround(value)) });
-  ajv.addFormat('double', { type: 'number', validate: Number.isFinite });
-  ajv.addFormat('date-time', {
-    type: 'string',
-    validate: (text: string) => dateTime.test(text) && !Number.isNaN(Date.parse(text)),
-  });
-  ajv.addFormat('byte', {
-    type: 'string',
-    validate: (text: string) => {
-      const digits = text.replace(/[\r\n]/g, '');
-      return digits.length % 4 === 0 && base64.test(digits);
-    },
-  });
 }
 
 const compilers = new WeakMap<Definitions, Map<boolean, SchemaCompiler>>();

@@ -31,10 +31,11 @@ export function compileWalk(root: StructuralNode, visitor: Visitor): Visit | und
   const relevant = new Set(visits.keys());
   for (const node of relevant) for (const parent of parents.get(node) ?? []) relevant.add(parent);
   if (!relevant.has(root)) return undefined;
+  const descents = new Map([...relevant].map((node) => [node, descentOf(node, relevant)]));
   const walk = (node: StructuralNode, ...[value, old, path, report]: Parameters<Visit>): void => {
     if (value === undefined || value === null) return;
     visits.get(node)?.(value, old, path, report);
-    descend(node, relevant, value, old, (child, inner, innerOld, step) =>
+    descents.get(node)?.(value, old, (child, inner, innerOld, step) =>
       walk(child, inner, innerOld, [...path, step], report),
     );
   };
@@ -55,31 +56,44 @@ function childrenOf(node: StructuralNode): readonly StructuralNode[] {
   }
 }
 
-function descend(
-  node: StructuralNode,
-  relevant: ReadonlySet<StructuralNode>,
+type Descent = (
   value: unknown,
   old: unknown,
   into: (child: StructuralNode, value: unknown, old: unknown, step: string | number) => void,
-): void {
+) => void;
+
+/** How to get from a value to those below it that are of interest, if there can be any. */
+function descentOf(node: StructuralNode, relevant: ReadonlySet<StructuralNode>): Descent | undefined {
   switch (node.kind) {
-    case 'object':
-      if (!isObject(value)) return;
-      for (const [key, member] of node.members)
-        if (relevant.has(member.node) && Object.hasOwn(value, key))
-          into(member.node, value[key], isObject(old) ? old[key] : undefined, key);
-      return;
-    case 'map':
-      if (!isObject(value) || !relevant.has(node.value.node)) return;
-      for (const key of Object.keys(value))
-        into(node.value.node, value[key], isObject(old) ? old[key] : undefined, key);
-      return;
-    case 'list':
-      if (!Array.isArray(value) || !relevant.has(node.item.node)) return;
-      value.forEach((item, index) => into(node.item.node, item, correlate(node, item, old), index));
-      return;
+    case 'object': {
+      const members = [...node.members].filter(([, member]) => relevant.has(member.node));
+      return (value, old, into) => {
+        if (!isObject(value)) return;
+        for (const [key, member] of members)
+          if (Object.hasOwn(value, key))
+            into(member.node, value[key], isObject(old) ? old[key] : undefined, key);
+      };
+    }
+    case 'map': {
+      const { node: child } = node.value;
+      if (!relevant.has(child)) return undefined;
+      return (value, old, into) => {
+        if (!isObject(value)) return;
+        for (const key of Object.keys(value))
+          into(child, value[key], isObject(old) ? old[key] : undefined, key);
+      };
+    }
+    case 'list': {
+      const { node: child } = node.item;
+      if (!relevant.has(child)) return undefined;
+      return (value, old, into) => {
+        if (!Array.isArray(value)) return;
+        value.forEach((item, index) => into(child, item, correlate(node, item, old), index));
+      };
+    }
     case 'scalar':
     case 'any':
+      return undefined;
   }
 }
 
