@@ -1,6 +1,7 @@
 /** Admission of every kind besides VirtualMachines, their instances, and instance types. */
 import type { IsComponent } from './components.js';
 import type { AdmissionPlugin } from './interface.js';
+import { kubeVirtValidation } from './kubevirt/validate.js';
 import { migrationPolicyValidation } from './migrationpolicy/validate.js';
 import { virtualMachineBackupValidation } from './vmbackup/validate.js';
 import { virtualMachineBackupTrackerValidation } from './vmbackuptracker/validate.js';
@@ -19,6 +20,7 @@ export interface KindDependencies {
 
 export function kindAdmissions({ isComponent, randomBytes }: KindDependencies): readonly AdmissionPlugin[] {
   return [
+    kubeVirtValidation(),
     migrationDefaults(),
     migrationValidation(isComponent),
     migrationPolicyValidation(),

@@ -1,7 +1,11 @@
 /** Runs the recorded rows of a kind against its admission plugin: allowed or not, and the set of (reason, field). */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { AdmissionLookups, AdmissionPlugin } from '../../apiserver/admission/interface.js';
+import type {
+  AdmissionLookups,
+  AdmissionPlugin,
+  AdmissionRequest,
+} from '../../apiserver/admission/interface.js';
 import { kubevirtResources } from '../../apiserver/resources/index.js';
 import { compileSchema } from '../../apiserver/registry/schema.js';
 import { ApiError } from '../../apiserver/errors/api-error.js';
@@ -18,6 +22,8 @@ export interface Supply {
 
 export interface VectorOptions {
   readonly plugin: AdmissionPlugin;
+  /** Of rows that do not tell it. */
+  readonly resource?: Pick<AdmissionRequest, 'group' | 'resource'>;
   /** By row. */
   readonly supply?: (row: VectorRow, index: number) => Supply;
   /** By row: why the recorded answer can not be had from it. */
@@ -91,12 +97,12 @@ const withMetadata = (row: VectorRow): VectorRow =>
 
 export function testVectors(
   name: string,
-  { plugin, supply, skipped = {}, corrections = [] }: VectorOptions,
+  { plugin, resource: target, supply, skipped = {}, corrections = [] }: VectorOptions,
 ): void {
   for (const [index, row] of readVectors(name).entries()) {
     test(`${name} ${index}`, { skip: skipped[index] ?? false }, async () => {
       const { configuration, existing: objects = [] } = supply?.(row, index) ?? {};
-      const request = requestOf(withMetadata(row));
+      const request = { ...requestOf(withMetadata(row)), ...target };
       const resource = kubevirtResources.find(
         ({ group, plural }) => group === request.group && plural === request.resource,
       );
