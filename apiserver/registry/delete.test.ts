@@ -17,6 +17,14 @@ test('what nothing holds is gone, and the answer says what it was', async (t) =>
   });
 });
 
+test('options may be null, as generated clients write them', async (t) => {
+  const { request } = await startWithNamespace(t);
+  await request('POST', machines, { body: machine('a') });
+  assert.equal((await request('DELETE', `${machines}/a`, { body: null })).status, 200);
+  await request('POST', machines, { body: machine('b') });
+  assert.equal((await request('DELETE', `${machines}/b`, { body: [] })).status, 400);
+});
+
 test('a finalizer holds it; a second delete changes nothing', async (t) => {
   const { request, advance } = await startWithNamespace(t);
   await request('POST', machines, { body: machine('a', hold) });
