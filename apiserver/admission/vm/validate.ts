@@ -1,5 +1,5 @@
 /** Validation of a VirtualMachine: how it runs, and what its instances will be. */
-import type { VirtualMachine } from '../../../openapi/generated/types/kubevirt_v1.js';
+import type { KubeVirtConfiguration, VirtualMachine } from '../../../openapi/generated/types/kubevirt_v1.js';
 import type { StatusCause } from '../../../openapi/meta.js';
 import { sameJson } from '../../registry/equal.js';
 import { FieldPath } from '../causes.js';
@@ -46,8 +46,22 @@ async function machineCauses(
   context: AdmissionContext,
   isComponent: IsComponent,
 ): Promise<StatusCause[]> {
-  const { configuration } = context;
   const at = FieldPath.of('spec');
+  return [
+    ...machineSpecCauses(vm, old, at, context.configuration, isComponent(user)),
+    ...(old === undefined ? [] : storageOperationCauses(vm, old, at)),
+    ...(await volumeRequestCauses(vm, context)),
+  ];
+}
+
+/** What the spec of a VM must satisfy wherever it stands: in a VM, or in the template of a pool, of which `at` is the place. */
+export function machineSpecCauses(
+  vm: VirtualMachine,
+  old: VirtualMachine | undefined,
+  at: FieldPath,
+  configuration: KubeVirtConfiguration,
+  byComponent: boolean,
+): StatusCause[] {
   const inTemplate = at.child('template');
   const { metadata = {}, spec = { domain: { devices: {} } } } = vm.spec.template;
   const completed = structuredClone(spec);
@@ -55,14 +69,12 @@ async function machineCauses(
   const input = { spec: completed, at: inTemplate.child('spec'), configuration };
   return [
     ...(old === undefined ? discontinuedBindings(input) : []),
-    ...metadataCauses(metadata, inTemplate.child('metadata'), configuration, isComponent(user)),
+    ...metadataCauses(metadata, inTemplate.child('metadata'), configuration, byComponent),
     ...graceAnnotations(metadata, inTemplate.child('metadata'), input),
     ...specCauses(completed, input.at, configuration),
     ...dataVolumeTemplateCauses(vm, old, at),
     ...runStrategyCauses(vm.spec, at, configuration),
     ...liveUpdateCauses(completed, input.at, configuration),
-    ...(old === undefined ? [] : storageOperationCauses(vm, old, at)),
-    ...(await volumeRequestCauses(vm, context)),
   ];
 }
 
