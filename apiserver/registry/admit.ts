@@ -64,10 +64,13 @@ function refuse(context: WriteContext, object: KubernetesObject, causes: readonl
   if (causes.length > 0) throw invalid(group, kind, object.metadata.name, causes);
 }
 
-/** Plugins that mutate may rely on the types of the schema, but what is required they may still fill in. */
-function refuseWrongTypes(context: WriteContext, object: KubernetesObject): void {
-  const causes = context.endpoint.schema.validate(object);
-  if (causes.some((cause) => cause.reason === 'FieldValueTypeInvalid')) refuse(context, object, causes);
+/** Plugins that mutate may rely on the schema: what it requires is there, and everything has its type. */
+function refuseMalformed(
+  context: WriteContext,
+  object: KubernetesObject,
+  old: KubernetesObject | undefined,
+): void {
+  refuse(context, object, context.endpoint.schema.validate(object, old));
 }
 
 export function createAdmitter(options: AdmitterOptions): Admitter {
@@ -86,7 +89,7 @@ export function createAdmitter(options: AdmitterOptions): Admitter {
     object: KubernetesObject,
   ): Promise<void> {
     if (!admission.mutates(request)) return;
-    refuseWrongTypes(context, object);
+    refuseMalformed(context, object, request.oldObject);
     await admission.mutate(request, surroundings(context));
     context.endpoint.schema.applyDefaults(object);
   }
