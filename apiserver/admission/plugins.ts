@@ -1,7 +1,9 @@
 /** The admission of every kind, in the order in which it runs: a kind's defaults before its rules. */
 import type { IsComponent, NodeAgentOf } from './components.js';
+import { instancetypeValidation } from './instancetype/validate.js';
 import type { AdmissionPlugin } from './interface.js';
 import { kindAdmissions } from './kinds.js';
+import { preferenceValidation } from './preference/validate.js';
 import { virtualMachineDefaults } from './vm/mutate.js';
 import { virtualMachineValidation } from './vm/validate.js';
 import { virtualMachineInstanceDefaults } from './vmi/mutate.js';
@@ -30,6 +32,10 @@ export function admissionPlugins({
     virtualMachineInstanceDefaults({ uuid, now }),
     virtualMachineInstanceValidation(isComponent),
     virtualMachineInstanceUpdateValidation({ isComponent, nodeAgentOf }),
+    instancetypeValidation('Namespaced'),
+    instancetypeValidation('Cluster'),
+    preferenceValidation('Namespaced'),
+    preferenceValidation('Cluster'),
     ...kindAdmissions({ isComponent, randomBytes }),
   ];
 }

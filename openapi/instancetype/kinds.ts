@@ -29,26 +29,22 @@ export interface ReferredKind {
   readonly annotation: string;
 }
 
-const kinds: Readonly<
-  Record<Subject, { readonly namespaced: ReferredKind; readonly cluster: ReferredKind }>
-> = {
-  instancetype: {
-    namespaced: referredKind('VirtualMachineInstancetype', true, 'instancetype-name'),
-    cluster: referredKind('VirtualMachineClusterInstancetype', false, 'cluster-instancetype-name'),
-  },
-  preference: {
-    namespaced: referredKind('VirtualMachinePreference', true, 'preference-name'),
-    cluster: referredKind('VirtualMachineClusterPreference', false, 'cluster-preference-name'),
-  },
-};
+export type Scope = 'Cluster' | 'Namespaced';
 
-function referredKind(kind: string, namespaced: boolean, annotation: string): ReferredKind {
-  return { kind, resource: `${kind.toLowerCase()}s`, namespaced, annotation: `kubevirt.io/${annotation}` };
+export function referredKind(subject: Subject, scope: Scope): ReferredKind {
+  const name = subject === 'instancetype' ? 'Instancetype' : 'Preference';
+  const kind = `VirtualMachine${scope === 'Cluster' ? 'Cluster' : ''}${name}`;
+  return {
+    kind,
+    resource: `${kind.toLowerCase()}s`,
+    namespaced: scope === 'Namespaced',
+    annotation: `kubevirt.io/${scope === 'Cluster' ? 'cluster-' : ''}${subject}-name`,
+  };
 }
 
 /** Both kinds that a reference may name, the default first. */
 export function referredKinds(subject: Subject): readonly ReferredKind[] {
-  return [kinds[subject].cluster, kinds[subject].namespaced];
+  return [referredKind(subject, 'Cluster'), referredKind(subject, 'Namespaced')];
 }
 
 /**
@@ -56,8 +52,7 @@ export function referredKinds(subject: Subject): readonly ReferredKind[] {
  * Undefined if there is no such kind.
  */
 export function findReferredKind(subject: Subject, kind: string | undefined): ReferredKind | undefined {
-  const { cluster } = kinds[subject];
   const word = kind?.toLowerCase() ?? '';
-  if (word === '') return cluster;
+  if (word === '') return referredKind(subject, 'Cluster');
   return referredKinds(subject).find((each) => each.resource === word || each.kind.toLowerCase() === word);
 }
