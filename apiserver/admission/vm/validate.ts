@@ -4,6 +4,8 @@ import type { StatusCause } from '../../../openapi/meta.js';
 import { sameJson } from '../../registry/equal.js';
 import { FieldPath } from '../causes.js';
 import type { IsComponent } from '../components.js';
+import { matcherCauses } from '../instancetype/matchers.js';
+import { expandMachine } from '../instancetype/expand.js';
 import type { AdmissionContext, AdmissionPlugin, AdmissionRequest } from '../interface.js';
 import { setTemplateDefaults } from '../vmi/defaults/spec.js';
 import { graceAnnotations } from '../vmi/validate/grace.js';
@@ -47,8 +49,13 @@ async function machineCauses(
   isComponent: IsComponent,
 ): Promise<StatusCause[]> {
   const at = FieldPath.of('spec');
+  const expanded = await expandMachine(vm, context);
   return [
-    ...machineSpecCauses(vm, old, at, context.configuration, isComponent(user)),
+    ...matcherCauses(vm, old),
+    ...expanded.causes,
+    ...(expanded.vm === undefined
+      ? []
+      : machineSpecCauses(expanded.vm, old, at, context.configuration, isComponent(user))),
     ...(old === undefined ? [] : storageOperationCauses(vm, old, at)),
     ...(await volumeRequestCauses(vm, context)),
   ];

@@ -1,10 +1,11 @@
-/** A VM's template as its instances will be made of it: with its instancetype and preference applied. */
-import { expandTemplate, type Choice, type Expansion } from '../../../openapi/instancetype/expand.js';
+/** A VM as its instances will be made of it: with its instancetype and preference applied. */
+import { expandTemplate, type Choice } from '../../../openapi/instancetype/expand.js';
 import type { Conflict } from '../../../openapi/instancetype/instancetype.js';
 import { resolve, type Resolution } from '../../../openapi/instancetype/reference.js';
 import { preferredTopology, spreadOf, spreadUnit } from '../../../openapi/instancetype/topology.js';
 import type { Subject } from '../../../openapi/instancetype/kinds.js';
 import type {
+  KubeVirtConfiguration,
   VirtualMachine,
   VirtualMachineInstanceSpec,
 } from '../../../openapi/generated/types/kubevirt_v1.js';
@@ -16,33 +17,42 @@ import { storedReferents } from './lookups.js';
 import { unknownKind } from './matchers.js';
 import { requirementCauses } from './requirements.js';
 
-export interface InstanceTemplate {
+export interface ExpandedMachine {
   /** Why the instancetype or the preference does not fit the VM. */
   readonly causes: readonly StatusCause[];
-  /** Complete and the caller's own; undefined if the causes leave it open. */
-  readonly spec: VirtualMachineInstanceSpec | undefined;
+  /** With the template that instances will be made of; undefined if the causes leave that open. */
+  readonly vm: VirtualMachine | undefined;
 }
 
 /** References that lead nowhere do not keep a VM from being stored, only from starting: they become warnings. */
-export async function instanceTemplate(
+export async function expandMachine(
   vm: VirtualMachine,
   context: Pick<AdmissionContext, 'configuration' | 'lookups' | 'warn'>,
-): Promise<InstanceTemplate> {
-  const { configuration } = context;
+): Promise<ExpandedMachine> {
   const choice = await chosen(vm, context);
+  if (choice.instancetype === undefined && choice.preference === undefined) return { causes: [], vm };
+  const { configuration } = context;
   const unspread = spreadCauses(choice);
-  const expansion: Expansion =
-    choice.instancetype === undefined && choice.preference === undefined
-      ? {
-          kind: 'expanded',
-          template: structuredClone({ spec: { domain: { devices: {} } }, ...vm.spec.template }),
-        }
-      : expandTemplate(vm.spec.template, choice, configuration.network);
+  const expansion = expandTemplate(vm.spec.template, choice, configuration.network);
   if (expansion.kind === 'conflicts')
-    return { causes: [...unspread, ...conflictCauses(expansion.conflicts)], spec: undefined };
-  const { spec } = expansion.template;
-  setTemplateDefaults(spec, configuration);
-  return { causes: [...unspread, ...requirementCauses(choice, spec)], spec };
+    return { causes: [...unspread, ...conflictCauses(expansion.conflicts)], vm: undefined };
+  const { template } = expansion;
+  return {
+    causes: [...unspread, ...unmetRequirements(choice, template.spec, configuration)],
+    vm: { ...vm, spec: { ...vm.spec, template } },
+  };
+}
+
+/** Requirements are held against what an instance would have in the end. */
+function unmetRequirements(
+  choice: Choice,
+  spec: VirtualMachineInstanceSpec,
+  configuration: KubeVirtConfiguration,
+): StatusCause[] {
+  if (choice.preference?.requirements === undefined) return [];
+  const completed = structuredClone(spec);
+  setTemplateDefaults(completed, configuration);
+  return requirementCauses(choice, completed);
 }
 
 export function conflictCauses(conflicts: readonly Conflict[]): StatusCause[] {
