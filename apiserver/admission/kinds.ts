@@ -10,6 +10,9 @@ import { virtualMachineCloneValidation } from './vmclone/validate.js';
 import { virtualMachineExportValidation } from './vmexport/validate.js';
 import { migrationDefaults } from './vmim/mutate.js';
 import { migrationValidation } from './vmim/validate.js';
+import { presetValidation } from './vmipreset/validate.js';
+import { replicaSetValidation } from './vmirs/validate.js';
+import { virtualMachinePoolValidation } from './vmpool/validate.js';
 import { virtualMachineRestoreValidation } from './vmrestore/validate.js';
 import { virtualMachineSnapshotValidation } from './vmsnapshot/validate.js';
 
@@ -21,6 +24,9 @@ export interface KindDependencies {
 export function kindAdmissions({ isComponent, randomBytes }: KindDependencies): readonly AdmissionPlugin[] {
   return [
     kubeVirtValidation(),
+    presetValidation(),
+    replicaSetValidation(),
+    virtualMachinePoolValidation(isComponent),
     migrationDefaults(),
     migrationValidation(isComponent),
     migrationPolicyValidation(),
