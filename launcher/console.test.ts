@@ -85,6 +85,48 @@ test('a reader who does not read is dropped with a message, and holds nobody', a
   close();
 });
 
+/** Writes until the guest is held up; answers how much. */
+async function fill(guest: Socket, clock: ManualClock): Promise<number> {
+  const chunk = Buffer.alloc(64 << 10, 'x');
+  let sent = 0;
+  while (clock.pending === 0) {
+    guest.write(chunk);
+    sent += chunk.length;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return sent;
+}
+
+test('the guest waits for the only reader, who loses nothing', async () => {
+  const { guest, attach, close, clock } = await setup({ backlog: 64 << 10 });
+  const reader = await attach('read');
+  reader.pause();
+  const sent = await fill(guest, clock);
+  let received = 0;
+  reader.on('data', (part: Buffer) => {
+    received += part.length;
+  });
+  reader.resume();
+  while (received < sent) await once(reader, 'data');
+  assert.equal(received, sent);
+  assert.equal(clock.pending, 0);
+  close();
+});
+
+test('a writer who does not read at all is given up after a while', async () => {
+  const { guest, attach, close, clock, console } = await setup({ backlog: 64 << 10 });
+  const stuck = await attach('write');
+  stuck.pause();
+  await fill(guest, clock);
+  assert.equal(console.available('write'), false);
+  clock.advance(5000);
+  assert.equal(console.available('write'), true);
+  const heard = readUntil(await attach('write'), 'end');
+  guest.write('end');
+  await heard;
+  close();
+});
+
 test('the end of the guest ends all sessions', async () => {
   const { guest, attach, close } = await setup();
   const reader = await attach('read');

@@ -8,7 +8,7 @@ export interface ConsoleOptions {
   readonly clock?: Clock;
   /** Bytes that a new reader gets first. */
   readonly scrollback?: number;
-  /** Bytes that may wait for one reader before it is dropped. */
+  /** Bytes that may wait for one reader before the guest waits for it, or it is dropped. */
   readonly backlog?: number;
   /** Gets everything the guest says, besides the readers. */
   readonly record?: (chunk: Buffer) => void;
@@ -16,20 +16,24 @@ export interface ConsoleOptions {
 
 /** A client that is being closed gets this long to take what waits for it. */
 const farewellMs = 5000;
+/** So long a guest waits for the one who reads its console. */
+const patienceMs = 5000;
 
 const message = (text: string) => `\r\n[${text}]\r\n`;
 const takenOver = message('another session has taken over this console');
 const tooSlow = message('this session was too slow for the console and was closed');
 
 /**
- * One serial console for many. Everyone reads; one writes. The serial port is always read, so that a reader who does not
- * keep up never holds the guest; he is dropped.
+ * One serial console for many. Everyone reads; one writes. The writer, or who reads alone, loses nothing: a guest that talks
+ * faster than he reads waits for him, for a while. Other readers never hold the guest: one who does not keep up is dropped.
  */
 export class Console {
   private readonly clock: Clock;
   private readonly scrollback: Scrollback;
   private readonly backlog: number;
   private readonly clients = new Set<Socket>();
+  /** Clients that the guest waits for, each with what ends its patience. */
+  private readonly awaited = new Map<Socket, () => void>();
   private writer: Socket | undefined;
   private serial: Socket | undefined;
   private record: ((chunk: Buffer) => void) | undefined;
@@ -37,7 +41,7 @@ export class Console {
   constructor(options: ConsoleOptions = {}) {
     this.clock = options.clock ?? systemClock;
     this.scrollback = new Scrollback(options.scrollback ?? 64 << 10);
-    this.backlog = options.backlog ?? 4 << 20;
+    this.backlog = options.backlog ?? 1 << 20;
     this.record = options.record;
   }
 
@@ -90,8 +94,31 @@ export class Console {
     this.record?.(chunk);
     for (const client of this.clients) {
       client.write(chunk);
-      if (client.writableLength > this.backlog) this.dismiss(client, tooSlow);
+      if (client.writableLength <= this.backlog) continue;
+      if (client === this.writer || this.clients.size === 1) this.await(client);
+      else this.dismiss(client, tooSlow);
     }
+  }
+
+  private await(client: Socket): void {
+    if (this.awaited.has(client)) return;
+    this.serial?.pause();
+    const goOn = () => this.goOn(client);
+    client.once('drain', goOn);
+    const cancel = this.clock.after(patienceMs, () => this.dismiss(client, tooSlow));
+    this.awaited.set(client, () => {
+      client.off('drain', goOn);
+      cancel();
+    });
+  }
+
+  /** The client has caught up, or has gone. */
+  private goOn(client: Socket): void {
+    const settle = this.awaited.get(client);
+    if (!settle) return;
+    settle();
+    this.awaited.delete(client);
+    if (this.awaited.size === 0) this.serial?.resume();
   }
 
   private input(client: Socket, chunk: Buffer): void {
@@ -110,6 +137,7 @@ export class Console {
 
   private forget(client: Socket): void {
     this.clients.delete(client);
+    this.goOn(client);
     if (this.writer === client) this.writer = undefined;
   }
 }

@@ -5,12 +5,14 @@ import { explainEnd, failed, type Change } from './domain-end.js';
 import { ioError, pausedByUser, stoppedByQemu, type StopCause } from './domain-pause.js';
 import { isFinal, next } from './domain-states.js';
 import { toLauncherError, type LauncherError } from './errors.js';
+import type { GuestAgent } from './guest-agent.js';
 import type { Launch, Machine } from './launch.js';
 import type { Logger } from './log.js';
 import { logTail, type QemuExit } from './qemu/process.js';
 import { agentPort } from './qemu/serial.js';
-import { text, type QmpEvent } from './qmp/messages.js';
+import { text, type JsonObject, type QmpEvent } from './qmp/messages.js';
 import { Shutdown } from './shutdown.js';
+import { SoftReboot } from './soft-reboot.js';
 import type { StatusStore } from './status.js';
 
 /** What of the machine the rest of the launcher uses. */
@@ -53,6 +55,7 @@ const loggedEvents: ReadonlySet<string> = new Set([
 export class Domain {
   private machine: Machine | undefined;
   private readonly shutdownSequence: Shutdown;
+  private readonly reboot: SoftReboot;
   private readonly starting = new AbortController();
   private graceSeconds = 0;
   private killed = false;
@@ -68,6 +71,7 @@ export class Domain {
   constructor(private readonly options: DomainOptions) {
     const power = { press: () => this.pressPowerButton(), kill: () => this.kill() };
     this.shutdownSequence = new Shutdown(power, options.clock);
+    this.reboot = new SoftReboot((command, parameters) => this.qmp(command, parameters), options.clock);
   }
 
   get status(): DomainStatus {
@@ -117,6 +121,16 @@ export class Domain {
     await this.qmp('system_reset');
   }
 
+  /**
+   * @param agent that the guest is asked by; without, by the power button
+   * @throws InvalidStateError, QmpError, GuestAgentError
+   */
+  async softReboot(agent: GuestAgent | undefined): Promise<void> {
+    if (this.status.state !== 'Running') throw this.invalidState('rebooted');
+    if (agent) await agent.tell('guest-shutdown', { mode: 'reboot' });
+    else await this.reboot.press();
+  }
+
   private async run(vmi: VirtualMachineInstance): Promise<void> {
     const { launch, observer, status } = this.options;
     try {
@@ -160,6 +174,7 @@ export class Domain {
         this.stopped = false;
         return void this.apply({ trigger: 'run', reason: 'Running', message: 'The guest runs.' });
       case 'STOP':
+        if (this.reboot.resetting) return;
         this.stopped = true;
         this.apply({ trigger: 'pause', ...(this.stopCause ?? stoppedByQemu) });
         this.stopCause = undefined;
@@ -170,7 +185,15 @@ export class Domain {
       case 'GUEST_PANICKED':
         this.panicked = true;
         return;
+      case 'RESET': {
+        this.continueReboot(this.reboot.run());
+        return;
+      }
       case 'SHUTDOWN':
+        if (this.reboot.poweredOff()) {
+          this.continueReboot(this.reboot.reset());
+          return;
+        }
         this.shutdownReason = text(data['reason']);
         return;
       case 'VSERPORT_CHANGE':
@@ -179,6 +202,15 @@ export class Domain {
       default:
         return;
     }
+  }
+
+  /** A machine that stands still between power-off and reset would do so for ever. */
+  private continueReboot(step: Promise<void>): void {
+    step.catch((error: unknown) => {
+      if (isFinal(this.status.state)) return;
+      this.options.logger.error('the reboot failed', { error: asError(error).message });
+      this.machine?.qemu.kill();
+    });
   }
 
   private onExit({ code, signal }: QemuExit): void {
@@ -196,6 +228,7 @@ export class Domain {
 
   private pressPowerButton(): void {
     const press = async () => {
+      if (this.reboot.underWay) await this.reboot.abandon();
       // A guest that never ran has nothing to save, and one that is stopped does not see the button.
       if (!this.hasRun) return await this.qmp('quit');
       if (this.stopped) await this.qmp('cont');
@@ -212,9 +245,9 @@ export class Domain {
     this.machine?.qemu.kill();
   }
 
-  private async qmp(command: string): Promise<unknown> {
+  private async qmp(command: string, parameters?: JsonObject): Promise<unknown> {
     if (!this.machine) throw this.invalidState('used');
-    return await this.machine.qemu.qmp.execute(command);
+    return await this.machine.qemu.qmp.execute(command, parameters);
   }
 
   private invalidState(what: string): InvalidStateError {

@@ -7,6 +7,8 @@ import { isObject, text, type JsonObject } from './qmp/messages.js';
 const maxLineBytes = 32 << 20;
 const delimiter = 0xff;
 const syncTimeoutMs = 5000;
+/** A refusal comes at once. */
+const refusalTimeoutMs = 2000;
 
 const texts = {
   disconnected: (command: string) =>
@@ -54,6 +56,24 @@ export class GuestAgent {
     this.inStep = false;
     this.lines.clear();
     if (!connected) this.onDisconnect?.();
+  }
+
+  get isConnected(): boolean {
+    return this.connected;
+  }
+
+  /**
+   * A command that is answered only with a refusal, such as `guest-shutdown`.
+   * @throws GuestAgentError
+   */
+  async tell(command: string, parameters?: JsonObject): Promise<void> {
+    await this.execute('guest-ping');
+    try {
+      await this.execute(command, parameters, refusalTimeoutMs);
+    } catch (error) {
+      if (error instanceof GuestAgentError && error.kind !== 'refused') return;
+      throw error;
+    }
   }
 
   /** @throws GuestAgentError */

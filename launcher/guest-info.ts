@@ -53,8 +53,10 @@ export class GuestInfoPoller {
 
   private async ask(): Promise<GuestInfo> {
     const os = this.polls === 0 ? osInfo(await this.optional('guest-get-osinfo')) : this.known.os;
-    const hostname = hostName(await this.optional('guest-get-host-name'));
-    const interfaces = interfacesOf(await this.optional('guest-network-get-interfaces'));
+    // An agent whose file systems are frozen refuses nearly everything: what it has told before is still so.
+    const hostname = hostName(await this.optional('guest-get-host-name')) ?? this.known.hostname;
+    const interfaces =
+      interfacesOf(await this.optional('guest-network-get-interfaces')) ?? this.known.interfaces;
     return {
       ...(os ? { os } : {}),
       ...(hostname === undefined ? {} : { hostname }),

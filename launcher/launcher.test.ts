@@ -248,6 +248,95 @@ test(
 );
 
 test(
+  'file systems are frozen, and thawed by the guest’s end of patience or on request',
+  withLauncher(async (launcher, client) => {
+    await client.call('start', { vmi: smallVmi(launcher.uid) });
+    await client.until(({ guestAgentConnected }) => guestAgentConnected);
+    const frozen = await client.call('freeze', { unfreezeTimeoutSeconds: 0 });
+    assert.equal(frozen.fileSystemsFrozen, true);
+    assert.equal(await client.call('guestAgent', { execute: 'guest-fsfreeze-status' }), 'frozen');
+    assert.equal((await client.call('unfreeze')).fileSystemsFrozen, false);
+    const { sequence } = await client.call('freeze', { unfreezeTimeoutSeconds: 0.05 });
+    await client.until((status) => status.sequence > sequence && status.fileSystemsFrozen === false);
+    assert.equal(await client.call('guestAgent', { execute: 'guest-fsfreeze-status' }), 'thawed');
+  }),
+);
+
+test(
+  'a guest with an agent reboots by it',
+  withLauncher(async (launcher, client) => {
+    await client.call('start', { vmi: smallVmi(launcher.uid) });
+    const { sequence } = await client.until(({ guestAgentConnected }) => guestAgentConnected);
+    assert.equal((await client.call('softReboot')).state, 'Running');
+    const gone = await client.until((status) => status.sequence > sequence && !status.guestAgentConnected);
+    await client.until((status) => status.sequence > gone.sequence && status.guestAgentConnected);
+    assert.equal((await client.call('status')).state, 'Running');
+  }),
+);
+
+test(
+  'a guest without an agent reboots by its power button, and the next power-off ends it',
+  withLauncher(
+    async (launcher, client) => {
+      await client.call('start', { vmi: smallVmi(launcher.uid) });
+      const { qemuPid } = await client.state('Running');
+      const console = await (await launcher.connect()).console('write');
+      await readUntil(console, 'login: ');
+      const again = readUntil(console, 'login: ');
+      await client.call('softReboot');
+      await again;
+      assert.deepEqual(
+        [(await client.call('status')).state, (await client.call('status')).qemuPid],
+        ['Running', qemuPid],
+      );
+      console.write('poweroff\n');
+      assert.equal((await client.state('Shutoff')).reason, 'GuestShutdown');
+    },
+    { env: { FAKE_QEMU: 'no-agent' } },
+  ),
+);
+
+test(
+  'a screenshot is a PNG image, and leaves no file',
+  withLauncher(async (launcher, client) => {
+    await assert.rejects(client.call('screenshot', { moveCursor: false }), {
+      code: launcherErrorCodes.invalidState,
+    });
+    await client.call('start', { vmi: smallVmi(launcher.uid) });
+    await client.state('Running');
+    const { png } = await client.call('screenshot', { moveCursor: true });
+    assert.equal(Buffer.from(png, 'base64').subarray(1, 4).toString(), 'PNG');
+    assert.deepEqual(
+      readdirSync(join(launcher.podDir, podLayout.qemu)).filter((name) => name.includes('screenshot')),
+      [],
+    );
+  }),
+);
+
+test(
+  'a port of the guest is reached, and nothing listens for it afterwards',
+  withLauncher(async (launcher, client) => {
+    await client.call('start', { vmi: smallVmi(launcher.uid) });
+    const { qemuPid = 0 } = await client.state('Running');
+    const listeners = () => readdirSync(`/proc/${qemuPid}/fd`).length;
+    const before = listeners();
+    const forwarded = await launcher.connect();
+    const socket = await forwarded.raw('portForward', { port: 22, protocol: 'tcp' });
+    const echoed = readUntil(socket, 'hello');
+    socket.write('hello');
+    assert.equal(await echoed, 'hello');
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    socket.end();
+    socket.resume();
+    await closed;
+    for (let wait = 0; wait < 500 && listeners() > before; wait++) await client.call('status');
+    assert.equal(listeners(), before);
+    const refused = (await launcher.connect()).raw('portForward', { port: 0, protocol: 'tcp' });
+    await assert.rejects(refused, { code: -32602 });
+  }),
+);
+
+test(
   'without an agent its commands are refused',
   withLauncher(
     async (launcher, client) => {

@@ -4,13 +4,18 @@ import { podLayout, type DomainStatus } from '../openapi/launcher/protocol.js';
 import type { Clock } from './clock.js';
 import { ConsoleLog } from './console-log.js';
 import { Console } from './console.js';
+import type { MachineChannels } from './control/methods.js';
 import { refuseSecond, serveControl } from './control/server.js';
 import { isFinal } from './domain-states.js';
 import { Domain, type DomainObserver } from './domain.js';
+import { FileSystemFreeze } from './freeze.js';
 import { GuestAgent } from './guest-agent.js';
 import { GuestInfoPoller } from './guest-info.js';
 import type { Launch, Machine } from './launch.js';
 import type { Logger } from './log.js';
+import { PortForwarder } from './port-forward.js';
+import { guestAddressOf, networkIdOf } from './guest-address.js';
+import type { Qemu } from './qemu/process.js';
 import { StatusStore } from './status.js';
 
 export interface VirtualMachineOptions {
@@ -46,7 +51,7 @@ export async function runVirtualMachine(options: VirtualMachineOptions): Promise
   const domain = new Domain({ launch, status, clock, logger, observer: channels });
   const ended = lastStatusRead(status, clock);
   const control = await serveControl(podLayout.controlSocket, {
-    target: { uid, domain, console: () => channels.console, guestAgent: () => channels.agent },
+    target: { uid, domain, channels },
     status,
     onStatusSent: (sent) => ended.sent(sent),
   });
@@ -80,10 +85,14 @@ function lastStatusRead(status: StatusStore, clock: Clock) {
   return { promise, sent };
 }
 
-/** Console and guest agent of the machine while it is there. */
-class Channels implements DomainObserver {
+/** The ways into the machine while it is there. */
+class Channels implements DomainObserver, MachineChannels {
   console: Console | undefined = new Console();
   agent: GuestAgent | undefined;
+  freeze: FileSystemFreeze | undefined;
+  qmp: Qemu['qmp'] | undefined;
+  ports: PortForwarder | undefined;
+  private vmi: VirtualMachineInstance | undefined;
   private poller: GuestInfoPoller | undefined;
   private log: ConsoleLog | undefined;
   private serial: Socket | undefined;
@@ -94,7 +103,9 @@ class Channels implements DomainObserver {
     private readonly logger: Logger,
   ) {}
 
-  prepare({ spec }: VirtualMachineInstance): void {
+  prepare(vmi: VirtualMachineInstance): void {
+    this.vmi = vmi;
+    const { spec } = vmi;
     const { autoattachSerialConsole, logSerialConsole } = spec.domain.devices;
     if (autoattachSerialConsole === false) {
       this.console?.end();
@@ -111,12 +122,27 @@ class Channels implements DomainObserver {
     this.serial = qemu.serial;
     if (qemu.serial) this.console?.connect(qemu.serial);
     this.agent = new GuestAgent(qemu.agent, this.clock);
+    this.qmp = qemu.qmp;
+    const setFrozen = (fileSystemsFrozen: boolean) => {
+      if ((this.status.current.fileSystemsFrozen ?? false) === fileSystemsFrozen) return;
+      this.status.update({ fileSystemsFrozen });
+    };
+    this.freeze = new FileSystemFreeze(this.agent, setFrozen, this.logger, this.clock);
+    this.ports = this.portForwarder(qemu.qmp);
     const publish = (guest: DomainStatus['guest']) => this.status.update({ guest });
     this.poller = new GuestInfoPoller(this.agent, publish, this.clock, this.logger);
   }
 
+  private portForwarder(qmp: Qemu['qmp']): PortForwarder | undefined {
+    const { vmi, status } = this;
+    const netdev = vmi && networkIdOf(vmi);
+    if (!vmi || netdev === undefined) return undefined;
+    return new PortForwarder(qmp, netdev, () => guestAddressOf(vmi, status.current.guest));
+  }
+
   agentChanged(open: boolean): void {
     this.agent?.setConnected(open);
+    this.freeze?.forget();
     this.status.update({ guestAgentConnected: open });
     if (open) this.poller?.start();
     else this.poller?.stop();
@@ -125,6 +151,9 @@ class Channels implements DomainObserver {
   machineEnded(): void {
     this.poller?.stop();
     this.agent?.setConnected(false);
+    this.freeze?.forget();
+    this.qmp = undefined;
+    this.ports = undefined;
     // The console ends with the serial port, when the guest's last words have been read.
     if (!this.serial || this.serial.closed) this.closeConsole();
     else this.serial.once('close', () => this.closeConsole());

@@ -13,7 +13,7 @@ import {
   apiserverUser,
   nodeAgentAddressAnnotation,
   nodeAgentServerName,
-  nodeAgentStreamPath,
+  nodeAgentPath,
 } from '../openapi/node-agent.js';
 import { createNodeAgent } from './agent.js';
 import { eventually } from './testing/eventually.js';
@@ -52,7 +52,7 @@ async function setUp(t: TestContext) {
   };
   const tls = { ca: authority.cert, servername: nodeAgentServerName(nodeName), ...apiserver };
   const open = (address: string, uid: string) =>
-    new WebSocket(`wss://${address}${nodeAgentStreamPath(namespace, 'vm', 'console')}?uid=${uid}`, tls);
+    new WebSocket(`wss://${address}${nodeAgentPath(namespace, 'vm', 'console')}?uid=${uid}`, tls);
   return { client, start, open };
 }
 

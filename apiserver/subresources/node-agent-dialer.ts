@@ -6,14 +6,15 @@ import type { Status } from '../../openapi/meta.js';
 import {
   nodeAgentAddressAnnotation,
   nodeAgentServerName,
-  nodeAgentStreamPath,
+  nodeAgentPath,
+  type NodeAgentStream,
 } from '../../openapi/node-agent.js';
 import type { Node } from '../../openapi/generated/types/core_v1.js';
 import { ApiError, type Reason } from '../errors/api-error.js';
 import type { Registry } from '../registry/registry.js';
 import { maxPayloadBytes } from './websocket.js';
 
-export type StreamName = Parameters<typeof nodeAgentStreamPath>[2];
+export type StreamName = NodeAgentStream;
 
 export interface StreamRequest {
   readonly node: string;
@@ -51,7 +52,7 @@ export function nodeAgentDialer(options: DialerOptions): NodeAgentDialer {
         );
       }
       const query = new URLSearchParams({ uid: request.uid, ...request.query });
-      const path = nodeAgentStreamPath(request.namespace, request.name, request.stream);
+      const path = nodeAgentPath(request.namespace, request.name, request.stream);
       const socket = new WebSocket(`wss://${address}${path}?${query.toString()}`, {
         // Its own connection, with whatever certificate is current.
         agent: new Agent({ ...options.credentials(), servername: nodeAgentServerName(request.node) }),
@@ -66,9 +67,9 @@ export function nodeAgentDialer(options: DialerOptions): NodeAgentDialer {
 }
 
 /** Where standalone's own registry knows the nodes. */
-export function registryNodeAddress(registry: Pick<Registry, 'get'>): DialerOptions['addressOf'] {
+export function registryNodeAddress(registry: () => Pick<Registry, 'get'>): DialerOptions['addressOf'] {
   return async (name) => {
-    const node = await registry.get<Node>({ group: '', resource: 'nodes', name });
+    const node = await registry().get<Node>({ group: '', resource: 'nodes', name });
     return node?.metadata.annotations?.[nodeAgentAddressAnnotation];
   };
 }

@@ -5,7 +5,8 @@ import { LineSplitter } from '../lines.js';
 import { isObject } from '../qmp/messages.js';
 import type { StatusStore } from '../status.js';
 import { ControlError, toJsonRpcError } from './errors.js';
-import { callMethod, consoleFor, type ControlTarget } from './methods.js';
+import { join } from '../port-forward.js';
+import { callMethod, consoleFor, portForwardFor, type ControlTarget } from './methods.js';
 
 /** A VMI is at most a request body of the API, 3 MiB. */
 const maxLineBytes = 4 << 20;
@@ -19,7 +20,7 @@ export interface ConnectionOptions {
   readonly onStatusSent: (status: DomainStatus) => void;
 }
 
-/** One client of the control socket: JSON-RPC in lines, until it asks for the console. */
+/** One client of the control socket: JSON-RPC in lines, until it asks for the console or a port. */
 export class Connection {
   private readonly lines = new LineSplitter(maxLineBytes);
   private readonly onData = (chunk: Buffer) => this.receive(chunk);
@@ -55,6 +56,10 @@ export class Connection {
     }
     const { id, method, params } = request;
     if (method === 'console') return this.openConsole(id, params);
+    if (method === 'portForward') {
+      void this.openPort(id, params);
+      return 'raw';
+    }
     if (method === 'subscribe') this.subscribe(id);
     else void this.answer(id, callMethod(this.options.target, method, params));
     return 'json';
@@ -95,6 +100,24 @@ export class Connection {
     }
   }
 
+  /** A connection that gets no port ends: nobody knows whether what follows is JSON. */
+  private async openPort(id: unknown, params: unknown): Promise<void> {
+    this.unsubscribe?.();
+    this.socket.off('data', this.onData);
+    this.socket.pause();
+    const received = this.lines.rest();
+    try {
+      const { ports, port, protocol } = portForwardFor(this.options.target, params);
+      const attach =
+        protocol === 'tcp' ? joinTo(await ports.connectStream(port)) : await ports.connectDatagrams(port);
+      this.send({ id, result: null });
+      attach(this.socket, received);
+    } catch (error) {
+      this.send({ id, error: toJsonRpcError(error) });
+      this.socket.destroySoon();
+    }
+  }
+
   private send(message: object): void {
     const told = statusOf(message);
     this.socket.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`, (error) => {
@@ -102,6 +125,13 @@ export class Connection {
     });
     if (this.socket.writableLength > maxUnreadBytes) this.socket.destroy();
   }
+}
+
+function joinTo(guest: Socket): (client: Socket, received: Buffer) => void {
+  return (client, received) => {
+    if (client.destroyed) guest.destroy();
+    else join(client, received, guest);
+  };
 }
 
 function statusOf(message: object): DomainStatus | undefined {

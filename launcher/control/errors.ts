@@ -1,6 +1,7 @@
 import { launcherErrorCodes } from '../../openapi/launcher/protocol.js';
 import { InvalidStateError } from '../domain.js';
 import { GuestAgentError } from '../guest-agent.js';
+import { PortForwardError } from '../port-forward.js';
 import { QmpError } from '../qmp/errors.js';
 
 /** JSON-RPC's own codes, then those of the launcher. */
@@ -37,6 +38,6 @@ function kindOf(error: unknown): keyof typeof codes {
   if (error instanceof ControlError) return error.kind;
   if (error instanceof InvalidStateError) return 'invalidState';
   if (error instanceof GuestAgentError) return 'guestAgentUnavailable';
-  if (error instanceof QmpError) return 'qemu';
+  if (error instanceof QmpError || error instanceof PortForwardError) return 'qemu';
   return 'internalError';
 }

@@ -4,20 +4,33 @@ import type { Console, ConsoleMode } from '../console.js';
 import type { Domain } from '../domain.js';
 import type { GuestAgent } from '../guest-agent.js';
 import { GuestAgentError } from '../guest-agent.js';
+import type { FileSystemFreeze } from '../freeze.js';
+import type { PortForwarder, Protocol } from '../port-forward.js';
+import type { Qemu } from '../qemu/process.js';
 import { isObject, type JsonObject } from '../qmp/messages.js';
+import { screenshot } from '../screenshot.js';
 import { ControlError } from './errors.js';
+
+/** The ways into the machine; undefined before it is there and after its end. */
+export interface MachineChannels {
+  /** Undefined where the VMI has no serial console. */
+  readonly console: Console | undefined;
+  readonly agent: GuestAgent | undefined;
+  readonly freeze: FileSystemFreeze | undefined;
+  readonly qmp: Qemu['qmp'] | undefined;
+  /** Undefined also where the guest has no network. */
+  readonly ports: PortForwarder | undefined;
+}
 
 /** What the control socket offers to its clients. */
 export interface ControlTarget {
   readonly uid: string | undefined;
   readonly domain: Domain;
-  /** Undefined where the VMI has no serial console. */
-  readonly console: () => Console | undefined;
-  readonly guestAgent: () => GuestAgent | undefined;
+  readonly channels: MachineChannels;
 }
 
-/** Methods that answer and leave the connection as it is. `subscribe` and `console` are the connection's own. */
-export type PlainMethod = Exclude<keyof LauncherMethods, 'subscribe' | 'console'>;
+/** Methods that answer and leave the connection as it is. The others are the connection's own. */
+export type PlainMethod = Exclude<keyof LauncherMethods, 'subscribe' | 'console' | 'portForward'>;
 
 type Handler = (target: ControlTarget, params: JsonObject) => Promise<unknown> | DomainStatus;
 
@@ -52,11 +65,36 @@ const methods: Readonly<Record<PlainMethod, Handler>> = {
     await domain.reset();
     return domain.status;
   },
-  guestAgent: async ({ guestAgent }, params) => {
+  softReboot: async ({ domain, channels: { agent } }) => {
+    await domain.softReboot(agent?.isConnected ? agent : undefined);
+    return domain.status;
+  },
+  freeze: async ({ domain, channels }, { unfreezeTimeoutSeconds: seconds }) => {
+    if (typeof seconds !== 'number' || !(seconds >= 0)) {
+      throw new ControlError(
+        'invalidParams',
+        'unfreezeTimeoutSeconds must be a number of seconds, 0 or more',
+      );
+    }
+    await freezeOf(channels, 'guest-fsfreeze-freeze').freeze(seconds * 1000);
+    return domain.status;
+  },
+  unfreeze: async ({ domain, channels }) => {
+    await freezeOf(channels, 'guest-fsfreeze-thaw').unfreeze();
+    return domain.status;
+  },
+  screenshot: async ({ domain, channels: { qmp } }, { moveCursor }) => {
+    if (!qmp)
+      throw new ControlError(
+        'invalidState',
+        `a virtual machine that is ${domain.status.state} shows nothing`,
+      );
+    return { png: (await screenshot(qmp, moveCursor === true)).toString('base64') };
+  },
+  guestAgent: async ({ channels: { agent } }, params) => {
     const { execute, arguments: parameters } = params;
     if (typeof execute !== 'string')
       throw new ControlError('invalidParams', 'execute must be a command name');
-    const agent = guestAgent();
     if (!agent) throw new GuestAgentError('disconnected', execute);
     return await agent.execute(execute, isObject(parameters) ? parameters : undefined);
   },
@@ -78,7 +116,7 @@ export function consoleFor(target: ControlTarget, params: unknown): { console: C
     throw new ControlError('invalidParams', 'mode must be write, read or force');
   }
   const { state } = target.domain.status;
-  const found = target.console();
+  const found = target.channels.console;
   if (!found) throw new ControlError('invalidState', 'the virtual machine has no serial console');
   if (finalStates.includes(state)) {
     throw new ControlError('invalidState', `the virtual machine has ended (${state})`);
@@ -87,6 +125,36 @@ export function consoleFor(target: ControlTarget, params: unknown): { console: C
     throw new ControlError('consoleBusy', 'another session writes to this console; read only, or take over');
   }
   return { console: found, mode };
+}
+
+function freezeOf({ freeze }: MachineChannels, command: string): FileSystemFreeze {
+  if (!freeze) throw new GuestAgentError('disconnected', command);
+  return freeze;
+}
+
+export interface PortRequest {
+  readonly ports: PortForwarder;
+  readonly port: number;
+  readonly protocol: Protocol;
+}
+
+/** What a client needs to reach a port of the guest. */
+export function portForwardFor({ channels: { ports }, domain }: ControlTarget, params: unknown): PortRequest {
+  const { port, protocol } = isObject(params) ? params : {};
+  if (typeof port !== 'number' || !Number.isInteger(port) || port < 1 || port > 65535) {
+    throw new ControlError('invalidParams', 'port must be a number from 1 to 65535');
+  }
+  if (protocol !== 'tcp' && protocol !== 'udp') {
+    throw new ControlError('invalidParams', 'protocol must be tcp or udp');
+  }
+  if (domain.status.state !== 'Running') {
+    throw new ControlError(
+      'invalidState',
+      `a virtual machine that is ${domain.status.state} has no open ports`,
+    );
+  }
+  if (!ports) throw new ControlError('invalidState', 'the virtual machine has no network interface');
+  return { ports, port, protocol };
 }
 
 /** The parts of a VMI without which nothing can be made of it; the API server has validated the rest. */

@@ -16,7 +16,7 @@ import { FakeClock } from '../../controllers/runtime/testing/fake-clock.js';
 import { SilentLogger } from '../../controllers/runtime/testing/silent-logger.js';
 import { launcherErrorCodes } from '../../openapi/launcher/protocol.js';
 import type { Status } from '../../openapi/meta.js';
-import { apiserverUser, nodeAgentServerName, nodeAgentStreamPath } from '../../openapi/node-agent.js';
+import { apiserverUser, nodeAgentServerName, nodeAgentPath } from '../../openapi/node-agent.js';
 import { PodDirectories } from '../pod-directory.js';
 import { namespace, newVmi, nodeName } from '../testing/objects.js';
 import { StreamServer } from './stream-server.js';
@@ -117,7 +117,7 @@ async function setUp(t: TestContext, { console = echo, clock = systemClock } = {
     identity: object = apiserver,
   ) => {
     const search = new URLSearchParams({ uid: vmi.metadata.uid, ...query }).toString();
-    const path = nodeAgentStreamPath(namespace, 'vm', stream);
+    const path = nodeAgentPath(namespace, 'vm', stream);
     return new WebSocket(`wss://127.0.0.1:${port}${path}?${search}`, { ...tls, ...identity });
   };
   return { authority, streams, port, open, tls, apiserver, sockets, logger, uid: created.metadata.uid };

@@ -2,8 +2,8 @@
  * How a node agent talks to a launcher: newline-delimited JSON-RPC 2.0 over the unix socket `launcher.sock` in the pod
  * directory. Several connections at once are fine; the VM does not depend on any of them.
  *
- * `console` is special: after its successful answer the connection stops being JSON-RPC and carries raw bytes both ways
- * until one end closes it.
+ * `console` and `portForward` are special: after their successful answer the connection stops being JSON-RPC and carries raw
+ * bytes both ways until one end closes it.
  */
 import type { VirtualMachineInstance } from '../generated/types/kubevirt_v1.js';
 
@@ -37,6 +37,14 @@ export const podLayout = {
   guestAgentSocket: 'qemu/agent.sock',
   /** QEMU listens here for VNC clients, unless the VMI has no graphics device. */
   vncSocket: 'qemu/vnc.sock',
+  /** `<prefix><number>.sock`: QEMU listens for clients that speak the usbredir protocol. */
+  usbRedirectionSockets: 'qemu/usbredir',
+  tpmSocket: 'qemu/tpm.sock',
+  downwardMetricsSocket: 'qemu/metrics.sock',
+  /** The state of a TPM that ends with the pod. */
+  tpmState: 'tpm',
+  /** What outlives the pod, where the VMI asks for it: the TPM's state and the EFI variables. */
+  persistentState: 'volumes/persistent-state',
   qemuPidFile: 'qemu/qemu.pid',
   qemuLog: 'qemu/qemu.log',
 } as const;
@@ -68,6 +76,8 @@ export interface DomainStatus {
   readonly qemuVersion: string | undefined;
   readonly guestAgentConnected: boolean;
   readonly guest: GuestInfo | undefined;
+  /** The guest's file systems hold still, for a snapshot. */
+  readonly fileSystemsFrozen?: boolean;
 }
 
 /** What the guest agent has told. */
@@ -96,11 +106,20 @@ export interface LauncherMethods {
   pause: { params: undefined; result: DomainStatus };
   unpause: { params: undefined; result: DomainStatus };
   reset: { params: undefined; result: DomainStatus };
+  /** The guest reboots itself: asked by its agent, or else by the power button, and then the machine is reset. */
+  softReboot: { params: undefined; result: DomainStatus };
+  /** Freezes the guest's file systems; thawed by itself after the timeout, 0 for never. Frozen ones stay so. */
+  freeze: { params: { unfreezeTimeoutSeconds: number }; result: DomainStatus };
+  unfreeze: { params: undefined; result: DomainStatus };
+  /** What the display shows, as a PNG image in base64. `moveCursor` wakes a screen saver first. */
+  screenshot: { params: { moveCursor: boolean }; result: { png: string } };
   /**
    * Attach to the serial console. One writer at a time: a second gets `consoleBusy`, unless it asks to read only or to take
    * over (`force`: the first is closed with a message). Readers are as many as like.
    */
   console: { params: { mode: 'write' | 'read' | 'force' }; result: { writer: boolean } };
+  /** A connection to a port of the guest. UDP datagrams go in frames: two bytes of length, big endian, then the payload. */
+  portForward: { params: { port: number; protocol: 'tcp' | 'udp' }; result: null };
   /** One command of the QEMU guest agent. */
   guestAgent: { params: { execute: string; arguments?: Record<string, unknown> }; result: unknown };
 }

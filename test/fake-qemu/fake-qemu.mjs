@@ -5,6 +5,7 @@
 //   ignore-powerdown  the guest does not power off on the ACPI button
 //   crash             die when the guest is to run
 //   no-agent          the guest has no agent
+// Each forwarded TCP port, and the VNC display, echoes what it gets.
 // On the serial console the guest has a login prompt, echoes what is typed, and obeys the lines poweroff, reboot and panic.
 import { rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
@@ -29,6 +30,7 @@ const fields = (text) => new Map(text.split(',').map((word) => word.split(/=(.*)
 const chardevs = new Map(values('-chardev').map((text) => [fields(text).get('id'), fields(text)]));
 const devices = values('-device').map((text) => JSON.parse(text));
 const rebootAction = values('-action').includes('reboot=shutdown') ? 'shutdown' : 'reset';
+let shutdownAction = 'poweroff';
 
 let running = !argv.includes('-S');
 let booted = false;
@@ -82,8 +84,32 @@ function end(code) {
 function shutdown(guest, reason) {
   running = false;
   event('SHUTDOWN', { guest, reason });
-  end(0);
+  if (guest && shutdownAction === 'pause') event('STOP');
+  else end(0);
 }
+
+const forwards = new Map();
+
+/** The monitor's hostfwd_add and hostfwd_remove; a guest that listens on every TCP port. */
+function monitorCommand(line) {
+  const [command, , rule = ''] = line.split(' ');
+  const [protocol, host, port] = rule.split(/[:-]/);
+  const key = `${protocol}:${host}:${port}`;
+  if (command === 'hostfwd_add') {
+    const server = createServer((socket) => socket.on('error', () => socket.destroy()).pipe(socket));
+    forwards.set(key, server);
+    return new Promise((resolve) => server.listen(Number(port), host, () => resolve('')));
+  }
+  if (command !== 'hostfwd_remove') return `unknown command: '${command}'\r\n`;
+  forwards.get(key)?.close();
+  const known = forwards.delete(key);
+  return `host forwarding rule for ${key} ${known ? 'removed' : 'not found'}\r\n`;
+}
+
+const png = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==',
+  'base64',
+);
 
 const commands = {
   qmp_capabilities: () => ({}),
@@ -113,6 +139,16 @@ const commands = {
     setImmediate(() => reset(false));
     return {};
   },
+  'set-action': ({ shutdown }) => {
+    shutdownAction = shutdown ?? shutdownAction;
+    return {};
+  },
+  screendump: ({ filename }) => {
+    writeFileSync(filename, png);
+    return {};
+  },
+  'input-send-event': () => ({}),
+  'human-monitor-command': ({ 'command-line': line }) => monitorCommand(line),
   quit: () => {
     setImmediate(() => shutdown(false, 'host-qmp-quit'));
     return {};
@@ -129,10 +165,12 @@ function serveQmp(socket) {
   socket.on('error', () => socket.destroy());
   socket.write(`${JSON.stringify({ QMP: greeting })}\r\n`);
   onLines(socket, (line) => {
-    const { id, execute, 'exec-oob': outOfBand } = JSON.parse(line);
+    const { id, execute, 'exec-oob': outOfBand, arguments: parameters = {} } = JSON.parse(line);
     const command = execute ?? outOfBand;
     const run = commands[command];
-    if (run) say({ return: run(), id });
+    const result = run?.(parameters);
+    if (result instanceof Promise) result.then((value) => say({ return: value, id }));
+    else if (run) say({ return: result, id });
     else say({ id, error: { class: 'CommandNotFound', desc: `The command ${command} has not been found` } });
   });
 }
@@ -171,12 +209,44 @@ function reset(guest) {
   const reason = guest ? 'guest-reset' : 'host-qmp-system-reset';
   if (guest && rebootAction === 'shutdown') return shutdown(true, reason);
   event('RESET', { guest, reason });
+  const port = devices.find(({ driver }) => driver === 'virtserialport');
+  if (booted && agent && port && !behaviour.has('no-agent'))
+    event('VSERPORT_CHANGE', { open: false, id: port.id });
   booted = false;
   if (running) boot();
 }
 
+let frozen = false;
+const freeze = (wanted) => () => {
+  const changed = frozen !== wanted;
+  frozen = wanted;
+  return changed ? 1 : 0;
+};
 const agentAnswers = {
   'guest-ping': () => ({}),
+  'guest-info': () => ({
+    version: '7.2.0',
+    supported_commands: Object.keys(agentAnswers).map((name) => ({
+      name,
+      enabled: true,
+      'success-response': true,
+    })),
+  }),
+  'guest-get-timezone': () => ({ zone: 'UTC', offset: 0 }),
+  'guest-get-users': () => [{ user: 'root', 'login-time': 1700000000.5 }],
+  'guest-get-fsinfo': () => [
+    {
+      name: 'vda1',
+      mountpoint: '/',
+      type: 'ext4',
+      'used-bytes': 1000,
+      'total-bytes': 4000,
+      disk: [{ 'bus-type': 'virtio', serial: 'root' }],
+    },
+  ],
+  'guest-fsfreeze-status': () => (frozen ? 'frozen' : 'thawed'),
+  'guest-fsfreeze-freeze': freeze(true),
+  'guest-fsfreeze-thaw': freeze(false),
   'guest-sync-delimited': ({ id }) => id,
   'guest-get-host-name': () => ({ 'host-name': hostname }),
   'guest-get-osinfo': () => ({ id: 'fake', name: 'Fake guest', 'kernel-release': '1.0', machine: 'x86_64' }),
@@ -194,6 +264,7 @@ function serveAgent(socket) {
   socket.on('error', () => socket.destroy());
   onLines(socket, (line) => {
     const { execute, arguments: parameters = {} } = JSON.parse(line.slice(line.lastIndexOf('\u00ff') + 1));
+    if (execute === 'guest-shutdown') return void setImmediate(() => reset(true));
     const answer = agentAnswers[execute];
     const message = answer
       ? { return: answer(parameters) }
@@ -203,6 +274,15 @@ function serveAgent(socket) {
   });
 }
 
+for (const display of values('-vnc')) {
+  const path = display.replace(/^unix:/, '').split(',')[0];
+  rmSync(path, { force: true });
+  createServer((socket) => {
+    socket.on('error', () => socket.destroy());
+    socket.write('RFB 003.008\n');
+    socket.pipe(socket);
+  }).listen(path);
+}
 for (const path of values('-pidfile')) writeFileSync(path, `${process.pid}\n`);
 const monitor = values('-mon').map((text) => fields(text).get('chardev'))[0];
 open('serial0', serveSerial);

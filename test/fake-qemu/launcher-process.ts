@@ -128,7 +128,7 @@ export class LauncherConnection {
   private readonly waiting = new Map<number, (answer: Answer) => void>();
   private readonly watchers = new Set<() => void>();
   private buffer: Buffer = Buffer.alloc(0);
-  private consoleRequest: number | undefined;
+  private rawRequest: number | undefined;
   private nextId = 1;
   private closed = false;
 
@@ -153,9 +153,17 @@ export class LauncherConnection {
   }
 
   /** Turns the connection into the raw console. */
-  async console(mode: 'write' | 'read' | 'force'): Promise<Socket> {
-    this.consoleRequest = this.nextId;
-    await this.call('console', { mode });
+  console(mode: 'write' | 'read' | 'force'): Promise<Socket> {
+    return this.raw('console', { mode });
+  }
+
+  /** Calls what turns the connection into a byte stream. */
+  async raw<M extends 'console' | 'portForward'>(
+    method: M,
+    params: LauncherMethods[M]['params'],
+  ): Promise<Socket> {
+    this.rawRequest = this.nextId;
+    await this.call(method, params);
     return this.socket;
   }
 
@@ -188,7 +196,7 @@ export class LauncherConnection {
       if (end < 0) return;
       const message = JSON.parse(this.buffer.toString('utf8', 0, end)) as Answer;
       this.buffer = this.buffer.subarray(end + 1);
-      if (message.id !== undefined && message.id === this.consoleRequest && !message.error) this.goRaw();
+      if (message.id !== undefined && message.id === this.rawRequest && !message.error) this.goRaw();
       this.handle(message);
     }
   };
