@@ -19,7 +19,7 @@ export interface AdmissionRequest {
   readonly dryRun: boolean;
 }
 
-/** Reads that admission may do: from this server's own cache, never a network call of its own. */
+/** Reads that admission may do: from this server's own cache, in a cluster from kube-apiserver for kinds that live there. */
 export interface AdmissionLookups {
   get<T extends KubernetesObject>(
     group: string,

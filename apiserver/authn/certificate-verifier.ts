@@ -24,7 +24,7 @@ export class CertificateVerifier {
   /** Connections keep the same certificate object for all their requests. */
   readonly #verified = new WeakMap<X509Certificate, Verified>();
 
-  /** @param caBundle PEM. Throws if it holds no certificate, or one that can not be read. */
+  /** @param caBundle PEM; empty: nobody. Throws if it holds something else than certificates. */
   constructor(
     caBundle: string,
     private readonly now: () => number = Date.now,
@@ -87,8 +87,9 @@ function mayBeClient(certificate: X509Certificate): boolean {
   return usages === undefined || usages.length === 0 || usages.includes(clientUsage);
 }
 
-/** @throws if the bundle holds no certificate, or one that can not be read */
-export function parseBundle(bundle: string): readonly X509Certificate[] {
+/** @throws if the bundle is not empty and holds no certificate, or one that can not be read */
+function parseBundle(bundle: string): readonly X509Certificate[] {
+  if (bundle.trim() === '') return [];
   const blocks = bundle.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   if (blocks.length === 0) throw new Error('the bundle of client authorities holds no PEM certificate');
   return blocks.map((block) => new X509Certificate(block));

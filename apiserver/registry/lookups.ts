@@ -9,6 +9,7 @@ const maximumParsed = 512;
 
 export function createLookups(
   endpoint: (group: string, resource: string) => Endpoint | undefined,
+  elsewhere?: AdmissionLookups,
 ): AdmissionLookups {
   const parsed = new Map<Entry, KubernetesObject>();
 
@@ -32,14 +33,15 @@ export function createLookups(
       name: string,
     ) {
       const found = endpoint(group, resource);
-      if (found === undefined || name === '') return undefined;
+      if (name === '') return undefined;
+      if (found === undefined) return elsewhere?.get<T>(group, resource, namespace, name);
       const entry = await found.store.get(objectKey(found.resource, { namespace, name }), { kind: 'newest' });
       // Callers name the type of the kind that they ask for, here and below.
       return entry === undefined ? undefined : (parse(found, entry) as T);
     },
     async list<T extends KubernetesObject>(group: string, resource: string, namespace: string | undefined) {
       const found = endpoint(group, resource);
-      if (found === undefined) return [];
+      if (found === undefined) return (await elsewhere?.list<T>(group, resource, namespace)) ?? [];
       const { entries } = await found.store.list({
         at: { kind: 'newest' },
         ...(namespace === undefined ? {} : { namespace }),

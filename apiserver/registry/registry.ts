@@ -37,6 +37,8 @@ export interface RegistryOptions {
   configuration(): KubeVirtConfiguration;
   /** Where namespaces are looked up; this server's own `namespaces` if absent. */
   readonly namespaces?: NamespaceLookup;
+  /** Where admission reads kinds that this server does not hold; nowhere if absent. */
+  readonly elsewhere?: AdmissionLookups;
   readonly clock: {
     /** Milliseconds since 1970. */
     now(): number;
@@ -132,7 +134,7 @@ export function createRegistry(options: RegistryOptions): Registry {
   const endpoints = createEndpoints(options);
   const endpoint = (group: string, resource: string): Endpoint | undefined =>
     endpoints.get(endpointKey(group, resource));
-  const lookups = createLookups(endpoint);
+  const lookups = createLookups(endpoint, options.elsewhere);
   const admitter = createAdmitter({
     admission: createAdmissionChain(options.admission),
     lookups,

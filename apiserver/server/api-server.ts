@@ -195,7 +195,8 @@ function secureContext(tls: TlsFiles): SecureContextOptions {
   return {
     cert: tls.cert,
     key: tls.key,
-    ca: tls.clientCa,
+    // Clients offer a certificate only if it comes from an authority that is named here.
+    ca: [tls.clientCa, tls.requestHeaderCa ?? ''].filter((bundle) => bundle !== ''),
     minVersion: 'TLSv1.2',
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
   };

@@ -3,9 +3,8 @@ import { readFile } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import { anonymousAuthenticator } from '../authn/anonymous.js';
 import type { Authenticator } from '../authn/authenticator.js';
-import { BearerTokenAuthenticator, StaticTokens, type TokenVerifier } from '../authn/bearer-token.js';
+import { BearerTokenAuthenticator, type TokenVerifier } from '../authn/bearer-token.js';
 import { ClientCertificateAuthenticator } from '../authn/client-certificate.js';
-import { parseTokenFile } from '../authn/token-file.js';
 import type { Definitions } from '../../openapi/schema.js';
 import type { BuildInfo } from '../discovery/version.js';
 import type { InFlightLimits } from '../flowcontrol/in-flight.js';
@@ -18,14 +17,17 @@ import type { Handler } from '../request.js';
 import type { Subresource } from '../subresources/interface.js';
 import type { VirtualResource } from '../discovery/virtual-resource.js';
 import type { Authorizer } from '../authz/authorizer.js';
+import type { PathRoute } from './router.js';
 
 export interface TlsFiles {
   /** PEM: the serving certificate, followed by its issuers if there are any between it and the root. */
   readonly cert: string;
   /** PEM. */
   readonly key: string;
-  /** PEM bundle: who may issue client certificates. */
+  /** PEM bundle: who may issue users' client certificates. Empty: nobody. */
   readonly clientCa: string;
+  /** PEM bundle: who may issue the certificates of front proxies. */
+  readonly requestHeaderCa?: string;
 }
 
 /** Everything that serves resources; the generic registry is the largest part of it. */
@@ -37,6 +39,8 @@ export interface Api {
   readonly handle: Handler;
   readonly virtualResources: readonly VirtualResource[];
   readonly subresources: readonly Subresource[];
+  /** Served outside resources, besides documents, health and metrics. */
+  readonly paths?: readonly PathRoute[];
 }
 
 export interface ServerOptions {
@@ -48,9 +52,7 @@ export interface ServerOptions {
   readonly authorizer: Authorizer;
   readonly logger: Logger;
   readonly build: BuildInfo;
-  /** `--token-auth-file`. */
-  readonly tokenAuthFile?: string | undefined;
-  /** More ways to verify bearer tokens, asked after the file (TokenReview). */
+  /** Ways to verify bearer tokens, asked in turn. */
   readonly tokenVerifiers?: readonly TokenVerifier[];
   /** Asked before client certificates and tokens (front-proxy headers). */
   readonly authenticators?: readonly Authenticator[];
@@ -126,20 +128,13 @@ export async function completeConfig(options: ServerOptions): Promise<CompletedC
     authenticators: [
       ...(options.authenticators ?? []),
       clientCertificates,
-      new BearerTokenAuthenticator(await tokenVerifiers(options)),
+      new BearerTokenAuthenticator(options.tokenVerifiers ?? []),
       ...(options.anonymous === false ? [] : [anonymousAuthenticator]),
     ],
     audit: await auditOf(options),
   };
   // The brand exists for the compiler only.
   return config as unknown as CompletedConfig;
-}
-
-async function tokenVerifiers(options: ServerOptions): Promise<readonly TokenVerifier[]> {
-  const more = options.tokenVerifiers ?? [];
-  const file = options.tokenAuthFile;
-  if (file === undefined) return more;
-  return [new StaticTokens(parseTokenFile(await readFile(file, 'utf8'), file)), ...more];
 }
 
 async function auditOf(options: ServerOptions): Promise<CompletedConfig['audit']> {

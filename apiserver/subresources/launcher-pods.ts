@@ -12,10 +12,10 @@ export interface LauncherPods {
 
 const createdByLabel = 'kubevirt.io/created-by';
 
-export function registryLauncherPods(registry: Pick<Registry, 'list' | 'delete'>): LauncherPods {
+export function registryLauncherPods(registry: () => Pick<Registry, 'list' | 'delete'>): LauncherPods {
   return {
     async deleteNow({ metadata }) {
-      const pods = await registry.list<Pod>('', 'pods', metadata.namespace);
+      const pods = await registry().list<Pod>('', 'pods', metadata.namespace);
       for (const pod of pods) {
         if (pod.metadata.labels?.[createdByLabel] !== metadata.uid) continue;
         const target = {
@@ -25,7 +25,7 @@ export function registryLauncherPods(registry: Pick<Registry, 'list' | 'delete'>
           name: pod.metadata.name,
         };
         try {
-          await registry.delete(target, { gracePeriodSeconds: 0 }, serverActor(undefined, false));
+          await registry().delete(target, { gracePeriodSeconds: 0 }, serverActor(undefined, false));
         } catch (error) {
           if (!(error instanceof ApiError) || error.reason !== 'NotFound') throw error;
         }

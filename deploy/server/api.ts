@@ -1,45 +1,43 @@
-/** The API server over a backend: stores, registry, admission, authorization, and the HTTPS server in front. */
+/** The API server over a backend: stores, registry, admission, and the HTTPS server in front, in its surroundings. */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import type { Logger } from 'pino';
-import { ConfigurationSource } from '../../apiserver/admission/configuration/effective.js';
 import type { IsComponent, NodeAgentOf } from '../../apiserver/admission/components.js';
-import type { AdmissionPlugin } from '../../apiserver/admission/interface.js';
+import { ConfigurationSource } from '../../apiserver/admission/configuration/effective.js';
 import { admissionPlugins } from '../../apiserver/admission/plugins.js';
 import { FieldManager } from '../../apiserver/apply/field-manager.js';
-import { StaticTokens } from '../../apiserver/authn/bearer-token.js';
-import { parseTokenFile } from '../../apiserver/authn/token-file.js';
-import { escalationPlugin } from '../../apiserver/authz/rbac/escalation.js';
-import { PolicyFeed } from '../../apiserver/authz/rbac/policy-feed.js';
 import { attributesOfStored } from '../../apiserver/registry/attributes.js';
 import { resourcePrefix } from '../../apiserver/registry/keys.js';
 import { createRegistry, type Registry } from '../../apiserver/registry/registry.js';
-import { coreResources, kubevirtResources } from '../../apiserver/resources/index.js';
+import { kubevirtResources } from '../../apiserver/resources/index.js';
 import { createApiServer, type ApiServer } from '../../apiserver/server/api-server.js';
 import { completeConfig, type ServerOptions } from '../../apiserver/server/config.js';
-import { nativeApi, rbacAuthorizer, reviewResources } from '../../apiserver/server/native-api.js';
-import { registryLauncherPods } from '../../apiserver/subresources/launcher-pods.js';
-import { nodeAgentDialer, registryNodeAddress } from '../../apiserver/subresources/node-agent-dialer.js';
+import { nativeApi } from '../../apiserver/server/native-api.js';
+import { nodeAgentDialer } from '../../apiserver/subresources/node-agent-dialer.js';
+import type { Definitions } from '../../openapi/schema.js';
 import { loadDefinitions } from '../../openapi/definitions.js';
 import type { KubeVirt } from '../../openapi/generated/types/kubevirt_v1.js';
-import { createStoreSet } from '../../storage/cache/store-set.js';
+import { createStoreSet, type StoreSet } from '../../storage/cache/store-set.js';
 import { systemClock } from '../../storage/clock.js';
 import type { Backend } from '../../storage/interface.js';
 import { nativirtVersion } from '../version.js';
 import { followKubeVirt } from './kubevirt-feed.js';
+import type { BuildSurroundings, Surroundings } from './surroundings.js';
 
 export interface ApiOptions extends Pick<
   ServerOptions,
-  'host' | 'port' | 'tls' | 'tokenAuthFile' | 'auditPolicyFile' | 'auditLogPath'
+  'host' | 'port' | 'anonymous' | 'auditPolicyFile' | 'auditLogPath' | 'limits'
 > {
   readonly backend: Backend;
   readonly logger: Logger;
+  /** PEM: what the server shows to its clients. */
+  readonly serving: { readonly cert: string; readonly key: string };
+  readonly surroundings: BuildSurroundings;
   readonly isComponent: IsComponent;
   readonly nodeAgentOf: NodeAgentOf;
   /** What the server shows to node agents, and whom it trusts there. PEM. */
   readonly nodeAgentCredentials: () => { readonly ca: string; readonly cert: string; readonly key: string };
-  /** Objects that must be there before the first request. */
-  readonly bootstrap: (registry: Registry) => Promise<void>;
+  /** Writes objects that must be there before the first request. */
+  readonly bootstrap?: (registry: Registry) => Promise<void>;
 }
 
 export interface RunningApi {
@@ -54,23 +52,49 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const { backend, logger } = options;
   const definitions = loadDefinitions();
   const stores = createStoreSet({ backend, logger });
-  const feed = new PolicyFeed((group, resource) => registry.endpoint(group, resource), logger);
-  const authorizer = rbacAuthorizer(feed.policy);
   let kubevirt: KubeVirt | undefined;
   const configuration = new ConfigurationSource(() => kubevirt);
+  const surroundings = options.surroundings(() => registry);
+  const registry = buildRegistry(options, surroundings, definitions, stores, configuration);
+  await stores.start();
+  const stop = new AbortController();
+  const following = followKubeVirt(registry, logger, stop.signal, (object) => {
+    kubevirt = object;
+  });
+  let authoritiesChanged = (): void => undefined;
+  await surroundings.start(stop.signal, () => {
+    authoritiesChanged();
+  });
+  await options.bootstrap?.(registry);
+  const server = await buildServer(options, surroundings, definitions, registry);
+  authoritiesChanged = () => {
+    server.setServingCertificate({ ...options.serving, ...surroundings.clientAuthorities() });
+  };
+  const { port } = await server.start();
+  return {
+    server,
+    registry,
+    port,
+    async stop() {
+      await server.stop();
+      stop.abort();
+      await Promise.all([surroundings.stopped(), following]);
+      await stores.close();
+    },
+  };
+}
+
+function buildRegistry(
+  options: ApiOptions,
+  surroundings: Surroundings,
+  definitions: Definitions,
+  stores: StoreSet,
+  configuration: ConfigurationSource,
+): Registry {
   const now = (): string => `${new Date(systemClock.now()).toISOString().slice(0, 19)}Z`;
-  const admission: readonly AdmissionPlugin[] = [
-    escalationPlugin(feed.policy, authorizer),
-    ...admissionPlugins({
-      isComponent: options.isComponent,
-      nodeAgentOf: options.nodeAgentOf,
-      uuid: randomUUID,
-      randomBytes,
-      now,
-    }),
-  ];
-  const registry: Registry = createRegistry({
-    resources: [...kubevirtResources, ...coreResources],
+  const { isComponent, nodeAgentOf } = options;
+  return createRegistry({
+    resources: [...kubevirtResources, ...surroundings.resources],
     definitions,
     storeFor: (resource) =>
       stores.add({
@@ -83,61 +107,53 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
         definition: resource.versions[0]?.definition ?? '',
         separateStatus: resource.status,
       }),
-    admission,
+    admission: [
+      ...surroundings.admission,
+      ...admissionPlugins({ isComponent, nodeAgentOf, uuid: randomUUID, randomBytes, now }),
+    ],
     configuration: () => configuration.get(),
+    ...(surroundings.namespaces === undefined ? {} : { namespaces: surroundings.namespaces }),
+    ...(surroundings.elsewhere === undefined ? {} : { elsewhere: surroundings.elsewhere }),
     clock: systemClock,
     uuid: randomUUID,
     randomBytes,
   });
-  await stores.start();
-  const stop = new AbortController();
-  feed.start(stop.signal);
-  const following = followKubeVirt(registry, logger, stop.signal, (object) => {
-    kubevirt = object;
-  });
-  await options.bootstrap(registry);
+}
 
-  const { tokenAuthFile } = options;
-  const verifiers =
-    tokenAuthFile === undefined
-      ? []
-      : [new StaticTokens(parseTokenFile(await readFile(tokenAuthFile, 'utf8'), tokenAuthFile))];
+async function buildServer(
+  options: ApiOptions,
+  surroundings: Surroundings,
+  definitions: Definitions,
+  registry: Registry,
+): Promise<ApiServer> {
+  const { backend, logger, serving, anonymous, limits } = options;
   const config = await completeConfig({
     host: options.host,
     port: options.port,
-    tls: options.tls,
-    tokenAuthFile,
+    tls: { ...serving, ...surroundings.clientAuthorities() },
+    authenticators: surroundings.authenticators,
+    tokenVerifiers: surroundings.tokenVerifiers,
+    ...(anonymous === undefined ? {} : { anonymous }),
+    ...(limits === undefined ? {} : { limits }),
     auditPolicyFile: options.auditPolicyFile,
     auditLogPath: options.auditLogPath,
     build: { version: nativirtVersion },
     logger,
-    authorizer,
+    authorizer: surroundings.authorizer,
     api: nativeApi({
       registry,
       definitions,
-      virtualResources: reviewResources(authorizer, feed.policy, verifiers),
-      launcherPods: registryLauncherPods(registry),
+      virtualResources: surroundings.virtualResources,
+      launcherPods: surroundings.launcherPods,
       dialer: nodeAgentDialer({
-        addressOf: registryNodeAddress(registry),
+        addressOf: surroundings.nodeAddress,
         credentials: options.nodeAgentCredentials,
       }),
     }),
     readinessChecks: [
-      { name: 'rbac', check: () => feed.check() },
+      ...surroundings.readinessChecks,
       { name: 'storage', check: () => backend.check(AbortSignal.timeout(5000)) },
     ],
   });
-  const server = createApiServer(config);
-  const { port } = await server.start();
-  return {
-    server,
-    registry,
-    port,
-    async stop() {
-      await server.stop();
-      stop.abort();
-      await Promise.all([feed.stopped(), following]);
-      await stores.close();
-    },
-  };
+  return createApiServer(config);
 }

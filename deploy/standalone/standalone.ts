@@ -11,6 +11,7 @@ import { nodeAgentRules, podRuntimeRules } from '../../node-agent/rbac.js';
 import type { KeyPair } from '../../apiserver/pki/authority.js';
 import { openLevelBackend } from '../../storage/level/backend.js';
 import { startApi } from '../server/api.js';
+import { standaloneSurroundings } from '../server/standalone-surroundings.js';
 import { nativirtVersion } from '../version.js';
 import { bootstrap, type ComponentRole } from './bootstrap.js';
 import {
@@ -56,13 +57,18 @@ export async function startStandalone(options: StandaloneOptions, logger: Logger
   const backend = await openLevelBackend({ directory: path.join(dataDirectory, 'store'), logger });
   try {
     const identities = await createIdentities(dataDirectory, bindAddress);
+    const apiLogger = logger.child({ component: 'apiserver' });
     const api = await startApi({
       backend,
-      logger: logger.child({ component: 'apiserver' }),
+      logger: apiLogger,
       host: bindAddress,
       port: options.securePort,
-      tls: { ...identities.serving, clientCa: identities.ca },
-      tokenAuthFile: options.tokenAuthFile,
+      serving: identities.serving,
+      surroundings: await standaloneSurroundings({
+        clientCa: identities.ca,
+        tokenAuthFile: options.tokenAuthFile,
+        logger: apiLogger,
+      }),
       auditPolicyFile: options.auditPolicyFile,
       auditLogPath: options.auditLogPath,
       isComponent,

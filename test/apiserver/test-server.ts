@@ -1,7 +1,7 @@
 /** A whole server on loopback for tests: own authority, a few tokens, and a registry that the test chooses. */
 import { once } from 'node:events';
 import https from 'node:https';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
@@ -9,6 +9,8 @@ import type { TestContext } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { pino } from 'pino';
 import { loadDefinitions } from '../../openapi/definitions.js';
+import { StaticTokens } from '../../apiserver/authn/bearer-token.js';
+import { parseTokenFile } from '../../apiserver/authn/token-file.js';
 import { allowMasters, allowPaths } from '../../apiserver/authz/always-allow.js';
 import { AuthorizerUnion, type Authorizer } from '../../apiserver/authz/authorizer.js';
 import { notFound } from '../../apiserver/errors/api-error.js';
@@ -106,15 +108,13 @@ export async function startTestServer(t: TestContext, options: TestServerOptions
     usages: ['server'],
     days: 1,
   });
-  const tokenAuthFile = join(directory, 'tokens.csv');
-  await writeFile(tokenAuthFile, tokens);
   const { handle = echo, api = {}, authorizer, ...rest } = options;
   const config = await completeConfig({
     host: '127.0.0.1',
     port: 0,
     logger: pino({ level: process.env.LOG_LEVEL ?? 'silent' }),
     build: { version: '0.0.0' },
-    tokenAuthFile,
+    tokenVerifiers: [new StaticTokens(parseTokenFile(tokens, 'tokens'))],
     ...rest,
     tls: { ...serving, clientCa: authority.cert },
     authorizer: authorizer ?? new AuthorizerUnion([allowPaths(healthPaths), allowMasters]),
