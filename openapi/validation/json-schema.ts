@@ -1,6 +1,7 @@
 /** Compiles definitions with Ajv: what a schema says of single values. */
 import { Ajv, type AnySchemaObject, type ErrorObject } from 'ajv';
 import { definition } from '../definitions.js';
+import { isQuantity as parses } from '../quantity.js';
 import type { Definitions, Schema } from '../schema.js';
 import { intOrStringName, isNative, quantityName } from '../structural/nodes.js';
 import { formats } from './formats.js';
@@ -41,8 +42,12 @@ const references: Readonly<Record<string, AnySchemaObject>> = {
 
 const quantityExpression = new RegExp(quantityPattern);
 
+/** The published pattern takes some texts that nobody can calculate with, such as 1e1.5. */
 export function isQuantity(value: unknown): boolean {
-  return typeof value === 'number' || (typeof value === 'string' && quantityExpression.test(value));
+  return (
+    (typeof value === 'number' || (typeof value === 'string' && quantityExpression.test(value))) &&
+    parses(value)
+  );
 }
 
 export function isIntOrString(value: unknown): boolean {

@@ -96,7 +96,7 @@ export const featureGates = {
 
 export type FeatureGate = keyof typeof featureGates;
 
-/** Whether a gate is on, as of this configuration. */
+/** Whether a gate is on, as of this configuration. Switching it on counts more than switching it off. */
 export function featureEnabled(configuration: KubeVirtConfiguration, gate: FeatureGate): boolean {
   const developer = configuration.developerConfiguration;
   switch (featureGates[gate]) {
@@ -105,7 +105,10 @@ export function featureEnabled(configuration: KubeVirtConfiguration, gate: Featu
     case 'Discontinued':
       return false;
     case 'Beta':
-      return !(developer?.disabledFeatureGates?.includes(gate) ?? false);
+      return (
+        developer?.featureGates?.includes(gate) === true ||
+        developer?.disabledFeatureGates?.includes(gate) !== true
+      );
     case 'Alpha':
     case 'Deprecated':
       return developer?.featureGates?.includes(gate) ?? false;

@@ -1,10 +1,11 @@
 /** CPU topology, model, and how many sockets may be added later. */
+import type { Quantity } from '../../../../openapi/meta.js';
 import type {
   CPU,
   KubeVirtConfiguration,
   VirtualMachineInstanceSpec,
 } from '../../../../openapi/generated/types/kubevirt_v1.js';
-import { toUnits } from '../../../../openapi/quantity.js';
+import { compareQuantities, toUnits } from '../../../../openapi/quantity.js';
 import { architectureDefaults } from './architecture.js';
 
 /** More than any machine type takes. */
@@ -15,7 +16,7 @@ const standardCpuRequest = '100m';
 export function setCpuRequest(spec: VirtualMachineInstanceSpec, configuration: KubeVirtConfiguration): void {
   const resources = (spec.domain.resources ??= {});
   const limit = resources.limits?.['cpu'];
-  if (limit !== undefined && resources.requests?.['cpu'] === undefined) {
+  if (isSome(limit) && !isSome(resources.requests?.['cpu'])) {
     resources.requests = { ...resources.requests, cpu: limit };
   }
   const configured = configuration.cpuRequest ?? standardCpuRequest;
@@ -62,6 +63,9 @@ function maximumSockets(cpu: CPU, configuration: KubeVirtConfiguration): number 
   if (wanted * vcpusPerSocket <= maximumVcpus) return wanted;
   return Math.max(Math.floor(maximumVcpus / vcpusPerSocket), sockets);
 }
+
+const isSome = (quantity: Quantity | undefined): quantity is Quantity =>
+  quantity !== undefined && compareQuantities(quantity, 0) !== 0;
 
 const isSet = (value: number | string | undefined): boolean =>
   value !== undefined && value !== 0 && value !== '';

@@ -94,7 +94,7 @@ const gated: readonly {
   {
     gate: 'HostDevices',
     field: ['domain', 'devices', 'hostDevices'],
-    used: (spec) => spec.domain.devices.hostDevices !== undefined,
+    used: (spec) => (spec.domain.devices.hostDevices ?? []).length > 0,
   },
   {
     gate: 'DownwardMetrics',

@@ -110,7 +110,10 @@ function blockSize(disk: Disk, place: FieldPath): StatusCause[] {
   if (target !== undefined && disk[target]?.bus === 'sata' && logical !== leastBlock) {
     return [invalid(field.child('custom', 'logical'), `must be ${leastBlock} on the sata bus`)];
   }
-  if (discardGranularity !== undefined && logical !== 0 && discardGranularity % logical !== 0) {
+  if (
+    discardGranularity !== undefined &&
+    (discardGranularity < 0 || (logical !== 0 && discardGranularity % logical !== 0))
+  ) {
     return [
       invalid(
         field.child('custom', 'discardGranularity'),
@@ -185,7 +188,12 @@ export const diskVolumes: SpecRule = ({ spec, at, configuration }) => {
 
 export const persistentReservation: SpecRule = ({ spec, at, configuration }) => {
   const reserved = (spec.domain.devices.disks ?? []).some((disk) => disk.lun?.reservation === true);
-  if (!reserved || configuration.persistentReservationConfiguration?.enabled === true) return [];
+  // Once it was a feature gate, which still counts where the configuration says nothing else.
+  const allowed =
+    configuration.persistentReservationConfiguration?.enabled ??
+    configuration.developerConfiguration?.featureGates?.includes('PersistentReservation') ??
+    false;
+  if (!reserved || allowed) return [];
   return [
     invalid(
       at.child('domain', 'devices', 'disks', 'luns', 'reservation'),

@@ -1,10 +1,11 @@
 /** Probes, start and eviction strategy. */
 import type { Probe } from '../../../../openapi/generated/types/kubevirt_v1.js';
 import type { StatusCause } from '../../../../openapi/meta.js';
-import { invalid, required, unknownWord, type FieldPath } from '../../causes.js';
+import { invalid, notSupported, required, unknownWord, type FieldPath } from '../../causes.js';
 import type { SpecRule } from './rule.js';
 
 const evictionStrategies = ['None', 'LiveMigrate', 'LiveMigrateIfPossible', 'External'];
+const schemes = ['HTTP', 'HTTPS'];
 
 export const probes: SpecRule = ({ spec, at }) => {
   const onPodNetwork = (spec.networks ?? []).some((network) => network.pod !== undefined);
@@ -22,6 +23,9 @@ function probe(given: Probe | undefined, onPodNetwork: boolean, field: FieldPath
   const causes: StatusCause[] = [];
   if (ways.length > 1) causes.push(invalid(field, `must probe in one way, not by ${ways.join(' and ')}`));
   if (ways.length === 0) causes.push(required(field, 'must have httpGet, tcpSocket, exec or guestAgentPing'));
+  const { scheme } = given.httpGet ?? {};
+  if (scheme !== undefined && !schemes.includes(scheme))
+    causes.push(notSupported(field.child('httpGet', 'scheme'), unknownWord(scheme, schemes)));
   for (const way of ways) {
     if (!onPodNetwork && (way === 'httpGet' || way === 'tcpSocket')) {
       causes.push(invalid(field.child(way), 'works only with an interface on the pod network'));

@@ -44,7 +44,8 @@ export const dns: SpecRule = ({ spec, at }) => {
   }
   if (nameservers.length > mostNameservers) causes.push(invalid(inServers, `at most ${mostNameservers}`));
   for (const server of nameservers)
-    if (isIP(server) === 0) causes.push(invalid(inServers, `${JSON.stringify(server)} is no IP address`));
+    if (isIP(server) === 0 || server.includes('%'))
+      causes.push(invalid(inServers, `${JSON.stringify(server)} is no IP address`));
   if (searches.length > mostSearches) causes.push(invalid(inSearches, `at most ${mostSearches}`));
   if (searches.join(' ').length > longestSearchList) {
     causes.push(

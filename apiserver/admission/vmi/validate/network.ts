@@ -11,7 +11,9 @@ const models = ['e1000', 'e1000e', 'igb', 'ne2k_pci', 'pcnet', 'rtl8139', 'virti
 const states = ['up', 'down', 'absent'];
 /** The bridge inside the pod has it. */
 const reservedMac = '02:00:00:00:00:00';
-export const macAddress = /^([0-9a-f]{2}([:-]))([0-9a-f]{2}\2){4}[0-9a-f]{2}$/i;
+/** `02:00:17:00:00:01`, `02-00-17-00-00-01` or `0200.1700.0001` */
+export const macAddress = /^(?:([\da-f]{2}([:-]))([\da-f]{2}\2){4}[\da-f]{2}|([\da-f]{4}\.){2}[\da-f]{4})$/i;
+const digitsOf = (mac: string): string => mac.toLowerCase().replaceAll(/[:.-]/g, '');
 const portName = /^(?=.{1,15}$)(?=.*[a-z])(?!.*--)[a-z0-9]([a-z0-9-]*[a-z0-9])?$/;
 const maximumPortRanges = 10;
 
@@ -173,7 +175,7 @@ function binding(each: Interface, network: Network | undefined, place: FieldPath
         causes.push(invalid(place.child('name'), `${name} works on the pod network only`));
     }
   }
-  if (each.masquerade !== undefined && each.macAddress?.toLowerCase().replaceAll('-', ':') === reservedMac) {
+  if (each.masquerade !== undefined && digitsOf(each.macAddress ?? '') === digitsOf(reservedMac)) {
     causes.push(
       invalid(
         place.child('macAddress'),
@@ -282,7 +284,8 @@ function dhcp(each: Interface, at: FieldPath, place: FieldPath): StatusCause[] {
       );
   }
   ntpServers.forEach((server, index) => {
-    if (!isIPv4(server)) {
+    // An IPv4 address may be written as IPv6.
+    if (!isIPv4(server.replace(/^::ffff:/i, ''))) {
       causes.push(
         invalid(
           place.child('dhcpOptions', 'ntpServers').index(index),

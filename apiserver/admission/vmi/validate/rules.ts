@@ -1,6 +1,7 @@
 /** Which rule looks at which part of a VMI spec. Read it as the table of contents of this folder. */
 import { accessCredentials } from './access-credentials.js';
 import { architecture } from './architecture.js';
+import { negativeCounts } from './counts.js';
 import { cpuFeatures, cpuSockets, dedicatedCpus, isolatedEmulatorThread, numa, realtime } from './cpu.js';
 import { featureGated, inputs, ioThreads, panicDevices, ramFramebuffers, sound, video } from './devices.js';
 import { disks, diskVolumes, persistentReservation } from './disks.js';
@@ -14,7 +15,7 @@ import { discontinuedBindings, interfaces, networks } from './network.js';
 import { resourceClaims } from './resource-claims.js';
 import { cpuResources, guestWithinLimit, hugepages, memoryResources } from './resources.js';
 import type { SpecRule } from './rule.js';
-import { affinity, topologySpread } from './scheduling.js';
+import { affinity, tolerations, topologySpread } from './scheduling.js';
 import { containerDiskPaths, utilityVolumes, virtiofs, volumes, volumesAttached } from './volumes.js';
 
 /** Of every spec: a VMI's own, and those in the templates of VMs, replica sets and pools. */
@@ -24,6 +25,7 @@ export const specRules: Readonly<Record<string, readonly SpecRule[]>> = {
   serviceAccountName: [serviceAccount],
   'domain.resources, domain.memory': [memoryResources, cpuResources, hugepages, guestWithinLimit],
   'domain.cpu': [dedicatedCpus, numa, isolatedEmulatorThread, cpuFeatures, cpuSockets, realtime],
+  'domain.cpu, ioThreads, features.hyperv.spinlocks: counts': [negativeCounts],
   'domain.machine': [machineType],
   'domain.firmware, domain.features.smm': [acpiTables, bootloader, kernelBoot],
   'domain.launchSecurity': [launchSecurity],
@@ -44,7 +46,7 @@ export const specRules: Readonly<Record<string, readonly SpecRule[]>> = {
   accessCredentials: [accessCredentials],
   'networks, domain.devices.interfaces': [networks, interfaces],
   'resourceClaims, and the devices that use them': [resourceClaims],
-  'affinity, topologySpreadConstraints': [affinity, topologySpread],
+  'affinity, topologySpreadConstraints, tolerations': [affinity, topologySpread, tolerations],
   'livenessProbe, readinessProbe': [probes],
   'startStrategy, evictionStrategy': [startStrategy, evictionStrategy],
 };

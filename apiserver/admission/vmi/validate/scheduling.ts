@@ -1,4 +1,4 @@
-/** Affinity and topology spread, by the rules of pods. */
+/** Affinity, topology spread and tolerations, by the rules of pods. */
 import type {
   NodeSelectorRequirement,
   NodeSelectorTerm,
@@ -12,7 +12,7 @@ import {
   dnsLabelFaults,
   dnsSubdomainFaults,
 } from '../../../../openapi/names.js';
-import { invalid, unknownWord, type FieldPath } from '../../causes.js';
+import { invalid, notSupported, unknownWord, type FieldPath } from '../../causes.js';
 import type { SpecRule } from './rule.js';
 
 /** A label selector as a schema types it: its operator may be any text. */
@@ -121,11 +121,12 @@ function podTerms(terms: PodAffinity | undefined, field: FieldPath): StatusCause
 }
 
 function podTerm(
-  { labelSelector, namespaces = [], topologyKey }: PodAffinityTerm,
+  { labelSelector, namespaceSelector, namespaces = [], topologyKey }: PodAffinityTerm,
   place: FieldPath,
 ): StatusCause[] {
   return [
     ...selector(labelSelector, place.child('labelSelector')),
+    ...selector(namespaceSelector, place.child('namespaceSelector')),
     ...namespaces.flatMap((name) =>
       dnsLabelFaults(name).map((fault) => invalid(place.child('namespace'), fault)),
     ),
@@ -154,6 +155,9 @@ function selector(given: AnySelector | undefined, place: FieldPath): StatusCause
           : [invalid(at.child('operator'), unknownWord(operator, labelOperators))]),
         ...valuesCauses(operator, values, at),
         ...qualifiedNameFaults(key).map((fault) => invalid(at.child('key'), fault)),
+        ...values.flatMap((value, position) =>
+          labelValueFaults(value).map((fault) => invalid(at.child('values').index(position), fault)),
+        ),
       ];
     }),
   ];
@@ -196,6 +200,22 @@ export const topologySpread: SpecRule = ({ spec, at }) => {
           ]
         : []),
       ...selector(constraint.labelSelector, field.child('labelSelector')),
+      ...(['nodeAffinityPolicy', 'nodeTaintsPolicy'] as const).flatMap((name) =>
+        oneOf(constraint[name], ['Honor', 'Ignore'], place.child(name)),
+      ),
     ];
   });
 };
+
+export const tolerations: SpecRule = ({ spec, at }) =>
+  (spec.tolerations ?? []).flatMap(({ operator, effect }, index) => {
+    const place = at.child('tolerations').index(index);
+    return [
+      ...oneOf(operator, ['Exists', 'Equal'], place.child('operator')),
+      ...oneOf(effect, ['NoSchedule', 'PreferNoSchedule', 'NoExecute'], place.child('effect')),
+    ];
+  });
+
+function oneOf(word: string | undefined, words: readonly string[], field: FieldPath): StatusCause[] {
+  return word === undefined || words.includes(word) ? [] : [notSupported(field, unknownWord(word, words))];
+}

@@ -4,7 +4,7 @@ import type {
 } from '../../../../openapi/generated/types/kubevirt_v1.js';
 import type { StatusCause } from '../../../../openapi/meta.js';
 import { required, type FieldPath } from '../../causes.js';
-import { guestMemory, requested } from './resources.js';
+import { requested } from './resources.js';
 import { instanceRules, specRules } from './rules.js';
 import type { SpecRule } from './rule.js';
 
@@ -35,11 +35,7 @@ export function instanceCauses(
 
 function memoryIsKnown(spec: VirtualMachineInstanceSpec, at: FieldPath): StatusCause[] {
   const { memory, resources } = spec.domain;
-  if (
-    requested(resources, 'memory') !== 0n ||
-    guestMemory(memory?.guest) !== 0n ||
-    memory?.hugepages !== undefined
-  )
+  if (requested(resources, 'memory') !== 0n || memory?.guest !== undefined || memory?.hugepages !== undefined)
     return [];
   return [
     required(
