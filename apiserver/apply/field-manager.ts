@@ -9,6 +9,7 @@ import { FieldSet, formatPath } from './field-set.js';
 import {
   capOwners,
   decodeOwners,
+  decodeOwnOwners,
   ownerKey,
   setManagedFields,
   type ManagerId,
@@ -187,7 +188,7 @@ export class FieldManager {
 
   private ownersForApply(live: KubernetesObject | undefined, before: unknown, context: WriteContext): Owners {
     const entries = live?.metadata.managedFields ?? [];
-    const owners = entries.length === 0 ? new Map<string, Owner>() : decodeOwners(entries);
+    const owners = decodeOwnOwners(entries);
     if (owners.size > 0 || live === undefined) return owners;
     // An object that nobody tracked so far: all its fields belong to whoever was there before the first apply.
     return this.afterUpdate({ apiVersion: live.apiVersion, kind: live.kind, metadata: {} }, before, owners, {
@@ -210,10 +211,12 @@ function ownersForUpdate(
   updated: KubernetesObject,
   context: WriteContext,
 ): Owners {
-  const current = (): Owners => decodeOwners(live?.metadata.managedFields ?? []);
+  const known = live?.metadata.managedFields ?? [];
+  const current = (): Owners => decodeOwnOwners(known);
   // A client may send anything here, null included.
   const sent = updated.metadata.managedFields as readonly Partial<ManagedFieldsEntry>[] | null | undefined;
   if (context.subresource !== undefined || sent === undefined || sent === null) return current();
+  if (known.length > 0 && deepEqual(sent, known)) return current();
   if (isReset(sent)) return new Map<string, Owner>();
   try {
     return decodeOwners(sent);

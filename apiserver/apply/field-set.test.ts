@@ -11,10 +11,14 @@ const element = fc.oneof(
 const paths = fc.array(fc.array(element, { minLength: 1, maxLength: 4 }), { maxLength: 12 });
 const keys = (set: FieldSet): Set<string> => new Set([...set.paths()].map((path) => path.join('/')));
 
+/** As the set is after it was stored: undecoded. */
+const stored = (set: FieldSet): FieldSet => FieldSet.fromOwnFieldsV1(set.toFieldsV1());
+
 test('union, intersection and difference are those of the sets of paths', () => {
+  const reading = fc.constantFrom((set: FieldSet) => set, stored);
   fc.assert(
-    fc.property(paths, paths, (a, b) => {
-      const [left, right] = [FieldSet.fromPaths(a), FieldSet.fromPaths(b)];
+    fc.property(paths, paths, reading, (a, b, read) => {
+      const [left, right] = [read(FieldSet.fromPaths(a)), read(FieldSet.fromPaths(b))];
       const [leftKeys, rightKeys] = [keys(left), keys(right)];
       assert.deepEqual(keys(left.union(right)), new Set([...leftKeys, ...rightKeys].sort()));
       assert.deepEqual(
@@ -27,6 +31,27 @@ test('union, intersection and difference are those of the sets of paths', () => 
       );
     }),
   );
+});
+
+test('what was stored is written again as a set of the same paths is', () => {
+  fc.assert(
+    fc.property(paths, paths, paths, (a, b, c) => {
+      const [first, second, third] = [a, b, c].map((list) => FieldSet.fromPaths(list));
+      assert.ok(first !== undefined && second !== undefined && third !== undefined);
+      const change = (set: FieldSet): unknown =>
+        set
+          .difference(second)
+          .union(third)
+          .recursiveDifference(FieldSet.fromPaths([['f:a']]))
+          .toFieldsV1();
+      assert.equal(JSON.stringify(change(stored(first))), JSON.stringify(change(first)));
+    }),
+  );
+});
+
+test('what nothing was taken from stays the same set', () => {
+  const set = stored(FieldSet.fromPaths([['f:a'], ['f:a', 'f:b'], ['f:c']]));
+  assert.equal(set.difference(FieldSet.fromPaths([['f:b'], ['f:a', 'f:c']])), set);
 });
 
 test('the wire form reads back as the same set', () => {

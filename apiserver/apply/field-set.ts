@@ -1,22 +1,32 @@
+import { omit } from '../codec/omit.js';
+
 /**
  * A set of fields of one object, as managedFields records it (FieldsV1). A path element is kept in its wire form:
  * `f:<name>` a field, `k:<json>` an item of a list map by its keys, `v:<json>` an item of a set by its value. A node may be a
  * member itself, have children, or both; `.` is how the wire form says "both".
  *
- * Sets are immutable: every operation returns a new one, sharing what did not change.
+ * Sets are immutable: every operation returns a new one, sharing what did not change, or the same if nothing did. A set that
+ * was read from its wire form is decoded a level at a time, as far as somebody looks, and written as it was read: most writes
+ * touch few of the fields that an object's managers hold.
  */
 export class FieldSet {
-  static readonly empty = new FieldSet(new Set(), new Map());
+  static readonly empty = new FieldSet({ members: new Set(), children: new Map() }, undefined);
 
-  private constructor(
-    readonly members: ReadonlySet<string>,
-    readonly children: ReadonlyMap<string, FieldSet>,
-  ) {}
+  #content: Content | undefined;
+  #wire: FieldsV1 | undefined;
+
+  /** At least one of the two. */
+  private constructor(content: Content | undefined, wire: FieldsV1 | undefined) {
+    this.#content = content;
+    this.#wire = wire;
+  }
 
   /** Drops children that hold nothing. */
   static of(members: ReadonlySet<string>, children: ReadonlyMap<string, FieldSet>): FieldSet {
     const kept = new Map([...children].filter(([, child]) => !child.isEmpty));
-    return members.size === 0 && kept.size === 0 ? FieldSet.empty : new FieldSet(members, kept);
+    return members.size === 0 && kept.size === 0
+      ? FieldSet.empty
+      : new FieldSet({ members, children: kept }, undefined);
   }
 
   static fromPaths(paths: Iterable<readonly string[]>): FieldSet {
@@ -25,8 +35,21 @@ export class FieldSet {
     return builder.build();
   }
 
+  get members(): ReadonlySet<string> {
+    return this.#decoded.members;
+  }
+
+  get children(): ReadonlyMap<string, FieldSet> {
+    return this.#decoded.children;
+  }
+
+  get #decoded(): Content {
+    return (this.#content ??= decodeLevel(this.#wire ?? {}, (child) => new FieldSet(undefined, child)));
+  }
+
   get isEmpty(): boolean {
-    return this.members.size === 0 && this.children.size === 0;
+    if (this.#content === undefined) return !hasElements(this.#wire ?? {});
+    return this.#content.members.size === 0 && this.#content.children.size === 0;
   }
 
   child(element: string): FieldSet {
@@ -51,29 +74,44 @@ export class FieldSet {
   }
 
   intersection(other: FieldSet): FieldSet {
-    const children = new Map<string, FieldSet>();
-    for (const [element, child] of this.children)
-      children.set(element, child.intersection(other.child(element)));
-    return FieldSet.of(new Set([...this.members].filter((member) => other.members.has(member))), children);
+    return this.#filter(
+      (member) => other.members.has(member),
+      (element, child) => child.intersection(other.child(element)),
+    );
   }
 
   /** What is in this set and not, as the same path, in the other. */
   difference(other: FieldSet): FieldSet {
     if (other.isEmpty) return this;
-    const children = new Map<string, FieldSet>();
-    for (const [element, child] of this.children)
-      children.set(element, child.difference(other.child(element)));
-    return FieldSet.of(new Set([...this.members].filter((member) => !other.members.has(member))), children);
+    return this.#filter(
+      (member) => !other.members.has(member),
+      (element, child) => child.difference(other.child(element)),
+    );
   }
 
   /** As `difference`, and everything below a member of the other goes too. */
   recursiveDifference(other: FieldSet): FieldSet {
     if (other.isEmpty) return this;
+    return this.#filter(
+      (member) => !other.members.has(member),
+      (element, child) =>
+        other.members.has(element) ? FieldSet.empty : child.recursiveDifference(other.child(element)),
+    );
+  }
+
+  #filter(
+    keeps: (member: string) => boolean,
+    reduce: (element: string, child: FieldSet) => FieldSet,
+  ): FieldSet {
+    const members = [...this.members].filter(keeps);
     const children = new Map<string, FieldSet>();
+    let isSame = members.length === this.members.size;
     for (const [element, child] of this.children) {
-      if (!other.members.has(element)) children.set(element, child.recursiveDifference(other.child(element)));
+      const reduced = reduce(element, child);
+      children.set(element, reduced);
+      isSame &&= reduced === child;
     }
-    return FieldSet.of(new Set([...this.members].filter((member) => !other.members.has(member))), children);
+    return isSame ? this : FieldSet.of(new Set(members), children);
   }
 
   equals(other: FieldSet): boolean {
@@ -96,13 +134,22 @@ export class FieldSet {
     }
   }
 
-  toFieldsV1(): Record<string, unknown> {
+  /** Shared: do not change it. */
+  toFieldsV1(): FieldsV1 {
+    return withoutSelf(this.#encoded);
+  }
+
+  /** As of a node of a larger set: whether there is a `.` means nothing. */
+  get #encoded(): FieldsV1 {
+    return (this.#wire ??= FieldSet.#encode(this.#decoded));
+  }
+
+  static #encode({ members, children }: Content): FieldsV1 {
     const result: Record<string, unknown> = {};
-    const elements = new Set([...this.members, ...this.children.keys()]);
+    const elements = new Set([...members, ...children.keys()]);
     for (const element of [...elements].sort()) {
-      const child = this.children.get(element);
-      if (child === undefined) result[element] = {};
-      else result[element] = { ...(this.members.has(element) ? { '.': {} } : {}), ...child.toFieldsV1() };
+      const below = (children.get(element) ?? FieldSet.empty).#encoded;
+      result[element] = members.has(element) && hasElements(below) ? withSelf(below) : withoutSelf(below);
     }
     return result;
   }
@@ -121,7 +168,42 @@ export class FieldSet {
     }
     return FieldSet.of(members, children);
   }
+
+  /** For what `toFieldsV1` wrote: nothing is checked. */
+  static fromOwnFieldsV1(wire: FieldsV1): FieldSet {
+    return hasElements(wire) ? new FieldSet(undefined, wire) : FieldSet.empty;
+  }
 }
+
+export type FieldsV1 = Readonly<Record<string, unknown>>;
+
+interface Content {
+  readonly members: ReadonlySet<string>;
+  readonly children: ReadonlyMap<string, FieldSet>;
+}
+
+function decodeLevel(wire: FieldsV1, childOf: (wire: FieldsV1) => FieldSet): Content {
+  const members = new Set<string>();
+  const children = new Map<string, FieldSet>();
+  for (const element in wire) {
+    if (element === '.') continue;
+    const below = wire[element] as FieldsV1;
+    const isParent = hasElements(below);
+    if (!isParent || '.' in below) members.add(element);
+    if (isParent) children.set(element, childOf(below));
+  }
+  return { members, children };
+}
+
+/** Whether anything is below the node. */
+function hasElements(wire: FieldsV1): boolean {
+  for (const element in wire) if (element !== '.') return true;
+  return false;
+}
+
+const withSelf = (wire: FieldsV1): FieldsV1 => ('.' in wire ? wire : { '.': {}, ...wire });
+
+const withoutSelf = (wire: FieldsV1): FieldsV1 => ('.' in wire ? omit(wire, '.') : wire);
 
 /** Collects paths, one by one. */
 export class FieldSetBuilder {

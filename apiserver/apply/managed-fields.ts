@@ -1,6 +1,6 @@
 /** Reading and writing `metadata.managedFields`: who set which fields, by which operation, when. */
 import type { KubernetesObject, ManagedFieldsEntry } from '../../openapi/meta.js';
-import { FieldSet } from './field-set.js';
+import { FieldSet, type FieldsV1 } from './field-set.js';
 
 /** Who holds fields. Two writes of one manager count as one entry only if all four agree. */
 export interface ManagerId {
@@ -26,8 +26,20 @@ const maxUpdateEntries = 10;
 export const ownerKey = (id: ManagerId): string =>
   JSON.stringify([id.operation, id.manager, id.apiVersion, id.subresource]);
 
+/** Of entries that this server wrote. */
+export function decodeOwnOwners(entries: readonly ManagedFieldsEntry[]): Owners {
+  return ownersOf(entries, (fields) => FieldSet.fromOwnFieldsV1(fields));
+}
+
 /** Throws `TypeError` for entries that are no field sets. */
 export function decodeOwners(entries: readonly Partial<ManagedFieldsEntry>[]): Owners {
+  return ownersOf(entries, (fields) => FieldSet.fromFieldsV1(fields));
+}
+
+function ownersOf(
+  entries: readonly Partial<ManagedFieldsEntry>[],
+  decode: (fields: FieldsV1) => FieldSet,
+): Owners {
   const owners = new Map<string, Owner>();
   for (const entry of entries) {
     if (entry.operation !== 'Apply' && entry.operation !== 'Update') {
@@ -40,7 +52,7 @@ export function decodeOwners(entries: readonly Partial<ManagedFieldsEntry>[]): O
       apiVersion: entry.apiVersion ?? '',
       subresource: entry.subresource ?? '',
     };
-    owners.set(ownerKey(id), { id, fields: FieldSet.fromFieldsV1(entry.fieldsV1 ?? {}), time: entry.time });
+    owners.set(ownerKey(id), { id, fields: decode(entry.fieldsV1 ?? {}), time: entry.time });
   }
   return owners;
 }

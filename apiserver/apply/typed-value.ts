@@ -2,7 +2,14 @@
  * What can be asked of two states of an object once its type is known: which fields a value sets, what differs, the merge of
  * the two, and a value without some of its fields. Values are plain JSON and never changed.
  */
-import { FieldSet, FieldSetBuilder, fieldElement, keyElement, valueElement } from './field-set.js';
+import {
+  FieldSet,
+  FieldSetBuilder,
+  fieldElement,
+  keyElement,
+  valueElement,
+  type FieldsV1,
+} from './field-set.js';
 import { deduce, type FieldType } from './type-tree.js';
 
 type JsonMap = Record<string, unknown>;
@@ -59,6 +66,15 @@ function collect(declared: FieldType, value: unknown, path: readonly string[], i
 
 /** What changed from `before` to `after`; a whole branch that came or went is listed with all its fields. */
 export function compare(type: FieldType, before: unknown, after: unknown): Comparison {
+  if (before === undefined) {
+    const added = FieldSet.fromOwnFieldsV1(allFields(type, after, []));
+    return { added, modified: FieldSet.empty, removed: FieldSet.empty };
+  }
+  return compareAll(type, before, after);
+}
+
+/** The general form of `compare`, which needs two states. */
+export function compareAll(type: FieldType, before: unknown, after: unknown): Comparison {
   const result = {
     added: new FieldSetBuilder(),
     modified: new FieldSetBuilder(),
@@ -66,6 +82,32 @@ export function compare(type: FieldType, before: unknown, after: unknown): Compa
   };
   compareAt(type, before, after, [], result);
   return { added: result.added.build(), modified: result.modified.build(), removed: result.removed.build() };
+}
+
+/**
+ * The wire form of all fields of a value that was not there before, written at once: most writes create, and own all that they
+ * write. `path` is where the value is; it is changed on the way and left as it was.
+ */
+function allFields(declared: FieldType, value: unknown, path: string[]): FieldsV1 {
+  const shape = shapeOf(deduce(declared, value), value);
+  if (shape === undefined || isBare(shape)) return {};
+  const below: (readonly [string, FieldsV1])[] = [];
+  const visit = (type: FieldType, element: string, item: unknown): void => {
+    path.push(element);
+    below.push([element, allFields(type, item, path)]);
+    path.pop();
+  };
+  if (shape.kind === 'map') {
+    for (const [key, item] of Object.entries(shape.value))
+      if (item !== undefined) visit(shape.type.field(key) ?? shape.type.element, fieldElement(key), item);
+  } else {
+    for (const [element, item] of itemsByElement(shape.type, shape.value, path))
+      visit(shape.type.item, element, item);
+  }
+  below.sort(([a], [b]) => (a < b ? -1 : 1));
+  const fields: Record<string, unknown> = { '.': {} };
+  for (const [element, inner] of below) fields[element] = inner;
+  return fields;
 }
 
 interface ComparisonBuilder {
@@ -81,7 +123,7 @@ function compareAt(
   path: readonly string[],
   into: ComparisonBuilder,
 ): void {
-  if (before === after) return;
+  if (deepEqual(before, after)) return;
   const left = shapeOf(deduce(declared, before), before);
   const right = shapeOf(deduce(declared, after), after);
   const leaf = isBare(left) && isBare(right);
@@ -89,7 +131,7 @@ function compareAt(
   const turned = declared.kind === 'deduced' && left?.kind !== right?.kind;
   if (before === undefined) into.added.insert(path);
   else if (after === undefined) into.removed.insert(path);
-  else if (leaf || turned) if (!deepEqual(before, after)) into.modified.insert(path);
+  else if (leaf || turned) into.modified.insert(path);
   if (leaf) return;
   if (left !== undefined && right !== undefined && left.kind !== right.kind) {
     compareAt(declared, before, undefined, path, into);
