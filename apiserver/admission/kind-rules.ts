@@ -20,7 +20,7 @@ export interface KindRules<T extends KubernetesObject> {
   /** Plural. */
   readonly resource: string;
   /** Defaults of a new object, which it changes in place. Idempotent. */
-  prepare?(object: T, context: RuleContext): void;
+  prepare?(object: T, context: RuleContext): Promise<void> | void;
   create?(object: T, context: RuleContext): Causes;
   update?(object: T, old: T, context: RuleContext): Causes;
   delete?(old: T, context: RuleContext): Causes;
@@ -42,9 +42,8 @@ export function kindAdmission<T extends KubernetesObject>(rules: KindRules<T>): 
     ...(rules.prepare === undefined
       ? {}
       : {
-          mutate(request, context) {
-            if (request.operation !== 'CREATE') return;
-            rules.prepare?.(request.object as T, { ...context, user: request.user });
+          async mutate({ operation, object, user }, context) {
+            if (operation === 'CREATE') await rules.prepare?.(object as T, { ...context, user });
           },
         }),
     async validate({ operation, object, oldObject, user }, context) {

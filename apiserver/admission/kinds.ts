@@ -2,6 +2,7 @@
 import type { IsComponent } from './components.js';
 import type { AdmissionPlugin } from './interface.js';
 import { kubeVirtValidation } from './kubevirt/validate.js';
+import { launcherPodDefaults } from './launcherpod/mutate.js';
 import { migrationPolicyValidation } from './migrationpolicy/validate.js';
 import { virtualMachineBackupValidation } from './vmbackup/validate.js';
 import { virtualMachineBackupTrackerValidation } from './vmbackuptracker/validate.js';
@@ -24,6 +25,7 @@ export interface KindDependencies {
 export function kindAdmissions({ isComponent, randomBytes }: KindDependencies): readonly AdmissionPlugin[] {
   return [
     kubeVirtValidation(),
+    launcherPodDefaults(),
     presetValidation(),
     replicaSetValidation(),
     virtualMachinePoolValidation(isComponent),

@@ -20,10 +20,14 @@ export interface PathRoute {
   /** Also answers for every path below this one. */
   readonly path: string;
   readonly handle: Handler;
+  /** GET and HEAD if absent. */
+  readonly methods?: readonly string[];
 }
 
+const readMethods = ['GET', 'HEAD'];
+
 export class Router {
-  readonly #paths = new Map<string, Handler>();
+  readonly #paths = new Map<string, PathRoute>();
   readonly #virtual = new Map<string, VirtualResource>();
   /** Made at the first request for each: most servers are never asked for most of them. */
   readonly #bodies = new Map<VirtualResource, BodyKind>();
@@ -34,7 +38,7 @@ export class Router {
   constructor(api: Api, discovery: Discovery, routes: readonly PathRoute[]) {
     this.#api = api;
     this.#discovery = discovery;
-    for (const { path, handle } of routes) this.#paths.set(path, handle);
+    for (const route of [...routes, ...(api.paths ?? [])]) this.#paths.set(route.path, route);
     for (const virtual of api.virtualResources) {
       this.#virtual.set(`${virtual.group}/${virtual.version}/${virtual.plural}`, virtual);
     }
@@ -108,10 +112,10 @@ export class Router {
     const { method, path } = context.info;
     let prefix = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
     for (;;) {
-      const handle = this.#paths.get(prefix);
-      if (handle !== undefined) {
-        if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed();
-        return handle(context);
+      const route = this.#paths.get(prefix);
+      if (route !== undefined) {
+        if (!(route.methods ?? readMethods).includes(method)) throw methodNotAllowed();
+        return route.handle(context);
       }
       // The root lists the paths and answers for none of them.
       const slash = prefix.lastIndexOf('/');

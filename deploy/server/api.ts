@@ -14,6 +14,7 @@ import { completeConfig, type ServerOptions } from '../../apiserver/server/confi
 import { nativeApi } from '../../apiserver/server/native-api.js';
 import { nodeAgentDialer } from '../../apiserver/subresources/node-agent-dialer.js';
 import type { Definitions } from '../../openapi/schema.js';
+import { webhookRoutes } from '../../apiserver/webhooks/webhooks.js';
 import { loadDefinitions } from '../../openapi/definitions.js';
 import type { KubeVirt } from '../../openapi/generated/types/kubevirt_v1.js';
 import { createStoreSet, type StoreSet } from '../../storage/cache/store-set.js';
@@ -66,7 +67,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     authoritiesChanged();
   });
   await options.bootstrap?.(registry);
-  const server = await buildServer(options, surroundings, definitions, registry);
+  const server = await buildServer(options, surroundings, definitions, registry, configuration);
   authoritiesChanged = () => {
     server.setServingCertificate({ ...options.serving, ...surroundings.clientAuthorities() });
   };
@@ -125,6 +126,7 @@ async function buildServer(
   surroundings: Surroundings,
   definitions: Definitions,
   registry: Registry,
+  configuration: ConfigurationSource,
 ): Promise<ApiServer> {
   const { backend, logger, serving, anonymous, limits } = options;
   const config = await completeConfig({
@@ -140,16 +142,19 @@ async function buildServer(
     build: { version: nativirtVersion },
     logger,
     authorizer: surroundings.authorizer,
-    api: nativeApi({
-      registry,
-      definitions,
-      virtualResources: surroundings.virtualResources,
-      launcherPods: surroundings.launcherPods,
-      dialer: nodeAgentDialer({
-        addressOf: surroundings.nodeAddress,
-        credentials: options.nodeAgentCredentials,
+    api: {
+      ...nativeApi({
+        registry,
+        definitions,
+        virtualResources: surroundings.virtualResources,
+        launcherPods: surroundings.launcherPods,
+        dialer: nodeAgentDialer({
+          addressOf: surroundings.nodeAddress,
+          credentials: options.nodeAgentCredentials,
+        }),
       }),
-    }),
+      paths: webhookRoutes({ registry, configuration: () => configuration.get() }),
+    },
     readinessChecks: [
       ...surroundings.readinessChecks,
       { name: 'storage', check: () => backend.check(AbortSignal.timeout(5000)) },

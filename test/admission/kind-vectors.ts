@@ -147,23 +147,29 @@ export function testVectors(
 
 export interface MutationOptions {
   readonly plugin: AdmissionPlugin;
+  /** By row. */
+  readonly supply?: (row: VectorRow, index: number) => Supply;
   /** Takes out of an object what is random. */
   readonly scrub?: (object: KubernetesObject) => unknown;
 }
 
 /** Runs the recorded rows of a kind's defaults: the whole object must come out as recorded, and stay so. */
-export function testMutations(name: string, { plugin, scrub = (object) => object }: MutationOptions): void {
+export function testMutations(
+  name: string,
+  { plugin, supply, scrub = (object) => object }: MutationOptions,
+): void {
   for (const [index, row] of readVectors(name).entries()) {
     test(`${name} ${index}`, async () => {
       const request = requestOf(row);
       const { object } = request;
       assert.ok(object !== undefined && plugin.handles(request));
-      await plugin.mutate?.(request, contextOf(row));
+      const context = { ...contextOf(row), lookups: lookupsOf(supply?.(row, index).existing ?? []) };
+      await plugin.mutate?.(request, context);
       // A row without a result was left as it was.
       const recorded = (row.result ?? row.object) as KubernetesObject;
       assert.deepEqual(scrub(object), scrub(recorded));
       const once = structuredClone(object);
-      await plugin.mutate?.(request, contextOf(row));
+      await plugin.mutate?.(request, context);
       assert.deepEqual(object, once, 'defaulting is idempotent');
     });
   }
