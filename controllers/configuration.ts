@@ -7,6 +7,7 @@ export const defaultConfiguration = {
   cpuRequest: '100m',
   developerConfiguration: { cpuAllocationRatio: 10, memoryOvercommit: 100, nodeSelectors: {} },
   imagePullPolicy: 'IfNotPresent',
+  network: { defaultNetworkInterface: 'bridge', permitBridgeInterfaceOnPodNetwork: true },
 } as const satisfies KubeVirtConfiguration;
 
 /** The oldest KubeVirt object counts; there should be one. */
@@ -22,5 +23,6 @@ export function configurationFrom(informer: Informer<KubeVirt>): KubeVirtConfigu
       ...defaultConfiguration.developerConfiguration,
       ...configured.developerConfiguration,
     },
+    network: { ...defaultConfiguration.network, ...configured.network },
   };
 }

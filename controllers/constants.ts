@@ -45,6 +45,8 @@ export const reasons = {
   instanceNotExists: 'VMINotExists',
   failedCreate: 'FailedCreate',
   failedDelete: 'FailedDelete',
+  failedFindInstancetype: 'FailedFindInstancetype',
+  failedFindPreference: 'FailedFindPreference',
   successfulCreate: 'SuccessfulCreate',
   successfulDelete: 'SuccessfulDelete',
   claimNotFound: 'FailedPvcNotFound',

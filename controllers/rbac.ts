@@ -17,6 +17,18 @@ export const controllerRules: Readonly<Record<ControllerName, readonly PolicyRul
     rule(kubevirt, ['virtualmachines'], [...read, 'patch']),
     rule(kubevirt, ['virtualmachines/status', 'virtualmachines/finalizers'], ['patch', 'update']),
     rule(kubevirt, ['virtualmachineinstances'], [...read, 'create', 'patch', 'delete']),
+    rule(kubevirt, ['kubevirts'], read),
+    rule(
+      'instancetype.kubevirt.io',
+      [
+        'virtualmachineinstancetypes',
+        'virtualmachineclusterinstancetypes',
+        'virtualmachinepreferences',
+        'virtualmachineclusterpreferences',
+      ],
+      read,
+    ),
+    rule('apps', ['controllerrevisions'], [...read, 'create', 'delete']),
     rule('', ['persistentvolumeclaims'], read),
     events,
   ],

@@ -1,4 +1,5 @@
 /** The kinds that controllers and node agents use. */
+import type { ControllerRevision } from '../../openapi/generated/types/apps_v1.js';
 import type { Lease } from '../../openapi/generated/types/coordination_v1.js';
 import type {
   ConfigMap,
@@ -10,6 +11,12 @@ import type {
   Pod,
   Secret,
 } from '../../openapi/generated/types/core_v1.js';
+import type {
+  VirtualMachineClusterInstancetype,
+  VirtualMachineClusterPreference,
+  VirtualMachineInstancetype,
+  VirtualMachinePreference,
+} from '../../openapi/generated/types/kubevirt_instancetype_v1beta1.js';
 import type {
   KubeVirt,
   VirtualMachine,
@@ -44,6 +51,38 @@ export const virtualMachineInstances = kind<VirtualMachineInstance>(
 );
 export const kubeVirts = kind<KubeVirt>('kubevirt.io/v1', 'KubeVirt', 'kubevirts', 'Namespaced');
 
+const instancetypeVersion = 'instancetype.kubevirt.io/v1beta1';
+export const virtualMachineInstancetypes = kind<VirtualMachineInstancetype>(
+  instancetypeVersion,
+  'VirtualMachineInstancetype',
+  'virtualmachineinstancetypes',
+  'Namespaced',
+);
+export const virtualMachineClusterInstancetypes = kind<VirtualMachineClusterInstancetype>(
+  instancetypeVersion,
+  'VirtualMachineClusterInstancetype',
+  'virtualmachineclusterinstancetypes',
+  'Cluster',
+);
+export const virtualMachinePreferences = kind<VirtualMachinePreference>(
+  instancetypeVersion,
+  'VirtualMachinePreference',
+  'virtualmachinepreferences',
+  'Namespaced',
+);
+export const virtualMachineClusterPreferences = kind<VirtualMachineClusterPreference>(
+  instancetypeVersion,
+  'VirtualMachineClusterPreference',
+  'virtualmachineclusterpreferences',
+  'Cluster',
+);
+
+export const controllerRevisions = kind<ControllerRevision>(
+  'apps/v1',
+  'ControllerRevision',
+  'controllerrevisions',
+  'Namespaced',
+);
 export const configMaps = kind<ConfigMap>('v1', 'ConfigMap', 'configmaps', 'Namespaced');
 export const events = kind<Event>('v1', 'Event', 'events', 'Namespaced');
 export const namespaces = kind<Namespace>('v1', 'Namespace', 'namespaces', 'Cluster');

@@ -15,7 +15,6 @@ import {
   type AnyCondition,
 } from '../runtime/conditions.js';
 import { printableStatus } from './printable-status.js';
-import { differsFromTemplate } from './template.js';
 
 export interface Failure {
   readonly reason: string;
@@ -28,6 +27,8 @@ export interface StatusInput {
   readonly runStrategy: RunStrategy;
   readonly requests: readonly VirtualMachineStateChangeRequest[];
   readonly startFailure: VirtualMachineStartFailure | undefined;
+  /** The instance is not as the VM would have it now. */
+  readonly outdated: boolean;
   /** Why the last attempt to start or stop it failed. */
   readonly failure: Failure | undefined;
   readonly waitsForVolumes: boolean;
@@ -36,7 +37,7 @@ export interface StatusInput {
 }
 
 export function nextStatus(input: StatusInput): VirtualMachineStatus {
-  const { vm, vmi, requests, startFailure } = input;
+  const { vm, vmi, requests, startFailure, outdated } = input;
   // Absent rather than undefined: what is not in the new status is removed.
   const kept = { ...vm.status };
   delete kept.created;
@@ -52,21 +53,16 @@ export function nextStatus(input: StatusInput): VirtualMachineStatus {
     printableStatus: printableStatus(input),
     conditions: nextConditions(input),
     desiredGeneration: generation,
-    observedGeneration: observedGeneration(vm, vmi, generation),
+    observedGeneration: outdated ? generationOf(vmi, generation) : generation,
     ...(requests.length === 0 ? {} : { stateChangeRequests: [...requests] }),
     ...(startFailure === undefined ? {} : { startFailure }),
   };
 }
 
 /** The generation that the running instance was made from: older than the desired one while a restart is due. */
-function observedGeneration(
-  vm: VirtualMachine,
-  vmi: VirtualMachineInstance | undefined,
-  generation: number,
-): number {
-  if (vmi === undefined || !differsFromTemplate(vm, vmi)) return generation;
-  const annotation = Number(vmi.metadata.annotations?.[annotations.virtualMachineGeneration]);
-  return Number.isInteger(annotation) ? annotation : generation;
+function generationOf(vmi: VirtualMachineInstance | undefined, desired: number): number {
+  const annotation = Number(vmi?.metadata.annotations?.[annotations.virtualMachineGeneration]);
+  return Number.isInteger(annotation) ? annotation : desired;
 }
 
 /** Conditions that are the VM's own, whatever its instance says under the same type. */
@@ -77,7 +73,7 @@ const own: ReadonlySet<string> = new Set([
 ]);
 
 function nextConditions(input: StatusInput): AnyCondition[] {
-  const { vm, vmi, failure, now } = input;
+  const { vm, vmi, failure, outdated, now } = input;
   const before: readonly AnyCondition[] = vm.status?.conditions ?? [];
   const copied = (vmi?.status?.conditions ?? []).filter(({ type }) => !own.has(type));
   const wanted = new Set(copied.map(({ type }) => type));
@@ -89,7 +85,7 @@ function nextConditions(input: StatusInput): AnyCondition[] {
     failure === undefined
       ? withoutCondition(conditions, conditionTypes.failure)
       : withCondition(conditions, { type: conditionTypes.failure, status: 'True', ...failure }, now);
-  return vmi !== undefined && differsFromTemplate(vm, vmi)
+  return vmi !== undefined && outdated
     ? withCondition(conditions, restartRequired, now)
     : withoutCondition(conditions, conditionTypes.restartRequired);
 }

@@ -1,25 +1,37 @@
 /** Makes, keeps, stops and remakes the instance of each VM, as its run strategy and its users ask. */
 import type {
+  KubeVirt,
   VirtualMachine,
   VirtualMachineInstance,
   VirtualMachineStartFailure,
   VirtualMachineStateChangeRequest,
 } from '../../openapi/generated/types/kubevirt_v1.js';
 import { claimIndex, claimKeys, findClaims } from '../claims.js';
-import { finalizers, reasons, type RunStrategy } from '../constants.js';
+import { configurationFrom } from '../configuration.js';
+import { conditionTypes, finalizers, reasons, type RunStrategy } from '../constants.js';
 import type { ControllerDependencies } from '../dependencies.js';
+import { findCondition, isConditionTrue } from '../runtime/conditions.js';
 import { Controller, type ReconcileResult, type Runnable } from '../runtime/controller.js';
 import { isNotFound } from '../runtime/errors.js';
+import type { EventRecorder } from '../runtime/event-recorder.js';
 import { Expectations } from '../runtime/expectations.js';
 import type { Informer } from '../runtime/informer.js';
-import { persistentVolumeClaims, virtualMachineInstances, virtualMachines } from '../runtime/kinds.js';
+import {
+  kubeVirts,
+  persistentVolumeClaims,
+  virtualMachineInstances,
+  virtualMachines,
+} from '../runtime/kinds.js';
 import { keyOf } from '../runtime/object-key.js';
 import { controllerOf, isControlledBy, patchFinalizers, patchStatus } from '../runtime/writes.js';
+import { InformedReferents, referentIndex, referentsOf } from './instancetype/referents.js';
+import { References, type Settled } from './instancetype/references.js';
 import { Instances, type Outcome } from './instances.js';
 import { decide, isStartExpected, runStrategyOf } from './run-strategy.js';
 import { backoffLeft, nextStartFailure } from './start-failure.js';
 import { pendingRequests, requestsOf, startRequest } from './state-change-requests.js';
-import { nextStatus } from './status.js';
+import { nextStatus, type Failure } from './status.js';
+import { differsFromTemplate } from './template.js';
 
 const name = 'virtualmachine-controller';
 /** A claim is bound in less: only one that stays unbound is worth a word in the status. Milliseconds. */
@@ -31,37 +43,51 @@ export function createVirtualMachineController(deps: ControllerDependencies): Ru
 
 /** What one reconciliation has found out before it acts. */
 interface Observation {
+  readonly stored: VirtualMachine;
+  /** As it counts: with its instancetype and preference applied, as far as they could be. */
   readonly vm: VirtualMachine;
   readonly vmi: VirtualMachineInstance | undefined;
   readonly runStrategy: RunStrategy;
   readonly requests: readonly VirtualMachineStateChangeRequest[];
   readonly startFailure: VirtualMachineStartFailure | undefined;
+  /** The instance is not as the VM would have it now. */
+  readonly outdated: boolean;
+  /** Why no instance can be made. */
+  readonly unsettled: Failure | undefined;
 }
 
 class VirtualMachineController {
   readonly controller: Controller;
   readonly #expectations: Expectations;
   readonly #instances: Instances;
+  readonly #references: References;
+  readonly #recorder: EventRecorder;
   readonly #vms: Informer<VirtualMachine>;
   readonly #vmis: Informer<VirtualMachineInstance>;
   readonly #claims;
 
   constructor(private readonly deps: ControllerDependencies) {
     this.#expectations = new Expectations(deps.clock);
-    this.#instances = new Instances(deps.client, deps.recorder(name), this.#expectations);
+    this.#recorder = deps.recorder(name);
+    this.#instances = new Instances(deps.client, this.#recorder, this.#expectations);
     this.#vms = deps.informers.get(virtualMachines);
     this.#vmis = deps.informers.get(virtualMachineInstances);
     this.#claims = deps.informers.get(persistentVolumeClaims);
+    const kubevirts = deps.informers.get(kubeVirts);
+    const referents = new InformedReferents(deps);
+    this.#references = new References(deps.client, referents, () => configurationFrom(kubevirts));
     this.#vms.addIndex(claimIndex, (vm) => claimKeys(vm.metadata.namespace, vm.spec.template.spec));
+    this.#vms.addIndex(referentIndex, referentsOf);
     this.controller = new Controller({
       name: 'virtual-machine',
-      informers: [this.#vms, this.#vmis, this.#claims],
+      informers: [this.#vms, this.#vmis, this.#claims, kubevirts, ...referents.informers],
       reconcile: (key, signal) => this.#reconcile(key, signal),
       logger: deps.logger,
       clock: deps.clock,
       metrics: deps.metrics,
     });
     this.#listen();
+    this.#listenForReferents(kubevirts, referents);
   }
 
   #listen(): void {
@@ -100,6 +126,19 @@ class VirtualMachineController {
     this.#claims.addHandler({ add: claimChanged, update: (_, claim) => claimChanged(claim) });
   }
 
+  #listenForReferents(kubevirts: Informer<KubeVirt>, referents: InformedReferents): void {
+    referents.onChange((value) => {
+      for (const vm of this.#vms.byIndex(referentIndex, value)) this.controller.enqueue(keyOf(vm.metadata));
+    });
+    // The policy of references may have changed.
+    kubevirts.addHandler({
+      update: () => {
+        for (const vm of this.#vms.list())
+          if (referentsOf(vm).length > 0) this.controller.enqueue(keyOf(vm.metadata));
+      },
+    });
+  }
+
   /** An instance has its VM's name, owned or (after an orphaning delete) not. */
   #enqueueOwner(vmi: VirtualMachineInstance): void {
     const owner = controllerOf(vmi);
@@ -128,16 +167,34 @@ class VirtualMachineController {
       return undefined;
     }
     if (found !== undefined && !isControlledBy(found, vm)) return this.#nameTaken(vm, found, signal);
-    return this.#sync(this.#observe(vm, found), signal);
+    const settled = await this.#references.settle(vm, signal);
+    if (settled.kind === 'rewritten') {
+      this.#expect(key, settled.vm);
+      return undefined;
+    }
+    const result = await this.#sync(this.#observe(vm, found, settled), signal);
+    if (settled.kind === 'settled') await this.#references.remove(vm, settled.superseded, signal);
+    return result;
   }
 
-  #observe(vm: VirtualMachine, vmi: VirtualMachineInstance | undefined): Observation {
-    const runStrategy = runStrategyOf(vm);
-    const requests = pendingRequests(requestsOf(vm), vmi);
+  #observe(
+    stored: VirtualMachine,
+    vmi: VirtualMachineInstance | undefined,
+    settled?: Exclude<Settled, { kind: 'rewritten' }>,
+  ): Observation {
+    const runStrategy = runStrategyOf(stored);
+    const requests = pendingRequests(requestsOf(stored), vmi);
     const { clock, random } = this.deps;
     const expected = isStartExpected(runStrategy, requests);
-    const startFailure = nextStartFailure(vm, vmi, expected, clock.now(), random);
-    return { vm, vmi, runStrategy, requests, startFailure };
+    const startFailure = nextStartFailure(stored, vmi, expected, clock.now(), random);
+    const base = { stored, vmi, runStrategy, requests, startFailure };
+    if (settled?.kind === 'settled') {
+      const outdated = vmi !== undefined && differsFromTemplate(settled.vm, vmi);
+      return { ...base, vm: settled.vm, outdated, unsettled: undefined };
+    }
+    // What it would be like now is not known: it is as it was.
+    const outdated = isConditionTrue(stored.status?.conditions, conditionTypes.restartRequired);
+    return { ...base, vm: stored, outdated, unsettled: settled?.failure };
   }
 
   async #sync(observation: Observation, signal: AbortSignal): Promise<ReconcileResult | undefined> {
@@ -158,7 +215,12 @@ class VirtualMachineController {
     return requeueAfter === undefined ? undefined : { requeueAfter };
   }
 
-  async #start({ vm, startFailure }: Observation, paused: boolean, signal: AbortSignal): Promise<Outcome> {
+  async #start(
+    { vm, startFailure, unsettled }: Observation,
+    paused: boolean,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
+    if (unsettled !== undefined) return { vmi: undefined };
     const wait = backoffLeft(startFailure, this.deps.clock.now());
     return wait > 0 ? { vmi: undefined, requeueAfter: wait } : this.#instances.create(vm, paused, signal);
   }
@@ -169,7 +231,7 @@ class VirtualMachineController {
     outcome: Outcome,
     signal: AbortSignal,
   ): Promise<number | undefined> {
-    const { vm } = observation;
+    const { stored, vm, unsettled } = observation;
     const now = this.deps.clock.now();
     const unbound = findClaims(this.#claims, vm.metadata.namespace, vm.spec.template.spec)
       .filter(({ object }) => object?.status?.phase === 'Pending')
@@ -178,14 +240,19 @@ class VirtualMachineController {
     const status = nextStatus({
       ...observation,
       vmi: outcome.vmi,
-      failure: outcome.failure,
+      failure: outcome.failure ?? unsettled,
       waitsForVolumes: oldest >= claimPatience,
       now,
     });
     await this.#written(
       keyOf(vm.metadata),
-      patchStatus(this.deps.client, virtualMachines, vm, status, signal),
+      patchStatus(this.deps.client, virtualMachines, stored, status, signal),
     );
+    if (
+      unsettled !== undefined &&
+      findCondition(stored.status?.conditions, conditionTypes.failure)?.message !== unsettled.message
+    )
+      this.#recorder.event(stored, 'Warning', unsettled.reason, unsettled.message);
     return unbound.length > 0 && oldest < claimPatience ? claimPatience - oldest : undefined;
   }
 

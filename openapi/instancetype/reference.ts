@@ -66,10 +66,21 @@ export async function resolve<S extends Subject>(
     if (revision === undefined)
       return missing(subject, 'revisionName', `ControllerRevision ${quote(name)} not found`);
     // A recorded copy counts as long as it is of what is referred to now.
-    if (named !== '' || revision.metadata.labels?.[revisionLabels.name] === matcher.name)
-      return fromRevision(subject, revision);
+    if (named !== '' || isCopyOf(subject, matcher, revision)) return fromRevision(subject, revision);
   }
   return fromObject(subject, matcher, vm.metadata.namespace, source);
+}
+
+function isCopyOf(
+  subject: Subject,
+  { name, kind }: InstancetypeMatcher,
+  { metadata: { labels = {} } }: ControllerRevision,
+): boolean {
+  const copied = labels[revisionLabels.kind];
+  return (
+    labels[revisionLabels.name] === name &&
+    (copied === undefined || copied === findReferredKind(subject, kind)?.kind)
+  );
 }
 
 function fromRevision<S extends Subject>(subject: S, revision: ControllerRevision): Resolution<S> {
