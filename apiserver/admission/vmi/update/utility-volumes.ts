@@ -26,11 +26,10 @@ export const utilityVolumes: UpdateRule = ({ vmi, old, at, configuration }) => {
     if (name === '') causes.push(required(place.child('name'), 'must be set'));
     if (names.has(name) || volumes.has(name)) {
       causes.push(duplicate(place.child('name'), `another volume is named ${JSON.stringify(name)}`));
-    }
+    } else if (permanent.has(name))
+      causes.push(invalid(place.child('name'), `the guest started with a volume ${name}: take another name`));
     names.add(name);
     if (claimName === '') causes.push(required(place.child('claimName'), 'must be set'));
-    if (permanent.has(name))
-      causes.push(invalid(place.child('name'), `the guest started with a volume ${name}: take another name`));
     const known = before.get(name);
     if (known !== undefined && !sameJson(volume, known)) {
       causes.push(invalid(place, `volume ${name} can be removed and added anew, but not changed`));

@@ -110,6 +110,7 @@ export const hotpluggedVolumes: UpdateRule = ({ vmi, old, at }) => {
   const before = byName(old.spec.volumes);
   const disks = vmi.spec.domain.devices.disks ?? [];
   const disksBefore = byName(old.spec.domain.devices.disks);
+  const filesystems = byName(vmi.spec.domain.devices.filesystems);
   return (vmi.spec.volumes ?? []).flatMap((volume, index) => {
     if (permanent.has(volume.name)) return [];
     const place = volumesAt(at).index(index);
@@ -118,13 +119,15 @@ export const hotpluggedVolumes: UpdateRule = ({ vmi, old, at }) => {
     if (volume.memoryDump !== undefined) return causes;
     const position = disks.findIndex(({ name }) => name === volume.name);
     const disk = disks[position];
-    if (disk === undefined) {
-      return [...causes, invalid(place.child('name'), `no disk is named ${JSON.stringify(volume.name)}`)];
-    }
+    // That it has no device at all, another rule says.
+    if (disk === undefined) return filesystems.has(volume.name) ? [...causes, notShared(place)] : causes;
     const diskPlace = disksAt(at).index(position);
     return [...causes, ...diskCauses(disk, disksBefore.get(disk.name), known !== undefined, diskPlace)];
   });
 };
+
+const notShared = (place: FieldPath): StatusCause =>
+  invalid(place.child('name'), 'a volume that is added to a running guest is a disk, not a filesystem');
 
 function newVolume(volume: Volume, place: FieldPath): StatusCause[] {
   const { dataVolume, persistentVolumeClaim, memoryDump } = volume;
