@@ -1,3 +1,6 @@
+/** Packages of the programs that the launcher runs beside QEMU; the others are util-linux's. */
+const helperPackages: Readonly<Record<string, string>> = { swtpm: 'swtpm', virtiofsd: 'virtiofsd' };
+
 /**
  * Why a domain fails, in words for its user: what was wrong, where, and what would be right. The key is the reason that
  * conditions and events carry.
@@ -6,7 +9,8 @@ const failures = {
   QEMUMissing: (binary: string) =>
     `QEMU is not installed on this node: no executable ${binary} was found. On Debian or Ubuntu install the packages qemu-system-x86 and qemu-utils, on Fedora qemu-kvm and qemu-img.`,
   HelperMissing: (binary: string) =>
-    `The program ${binary} is missing on this node. On Debian, Ubuntu and Fedora it is part of the package util-linux.`,
+    `The program ${binary} is missing on this node. On Debian, Ubuntu and Fedora install the package ${helperPackages[binary] ?? 'util-linux'}.`,
+  HelperFailed: (name: string, why: string) => `${name}, which serves QEMU, did not start: ${why}.`,
   FirmwareMissing: (what: string) =>
     `No ${what} was found on this node. On Debian or Ubuntu install the package ovmf, on Fedora edk2-ovmf.`,
   UnsupportedField: (path: string, why: string) => `${path} cannot be honoured: ${why}.`,

@@ -6,10 +6,16 @@ import { failure } from './errors.js';
 import type { Logger } from './log.js';
 import { commandLine } from './qemu/command-line.js';
 import { chooseAccelerator, findExecutable } from './qemu/executable.js';
+import type { CommandLine } from './qemu/assemble.js';
+import { prepareSecurity } from './qemu/launch-security.js';
 import { prepareKernel } from './qemu/kernel-boot.js';
 import { machineType } from './qemu/machine.js';
 import type { Accelerator } from './qemu/model.js';
+import { readHost } from './qemu/host.js';
+import { startHelpers } from './qemu/helpers.js';
 import { prepareEfi } from './qemu/ovmf.js';
+import { pinThreads, utilLinux } from './qemu/pin.js';
+import { cpuPlacement, type CpuPlacement } from './qemu/placement.js';
 import { startQemu, type Qemu } from './qemu/process.js';
 import { hasSerialConsole } from './qemu/serial.js';
 import { refuseUnsupported } from './qemu/supported-fields.js';
@@ -51,10 +57,14 @@ export function launcherOf(options: LaunchOptions): Launch {
     const images = await prepareDisks({ vmi, imageTool: qemuImg(options.qemuImg, signal) });
     const efi = await prepareEfi(vmi);
     const kernel = await prepareKernel(vmi);
+    await prepareSecurity(vmi);
     signal.throwIfAborted();
-    const line = commandLine({ vmi, accelerator, images, efi, kernel, now: clock.now() });
+    const host = readHost(process.env);
+    const context = { vmi, accelerator, images, efi, kernel, host, taps: new Map(), now: clock.now() };
+    const line = commandLine(context);
+    const helpers = await startHelpers({ vmi, searchPath, signal, isRoot: process.getuid?.() === 0 });
     logger.info('QEMU starts', { binary: options.qemu, argv: line.argv });
-    const qemu = await startQemu({
+    const start = startQemu({
       binary: options.qemu,
       commandLine: line,
       searchPath,
@@ -62,6 +72,29 @@ export function launcherOf(options: LaunchOptions): Launch {
       onEvent,
       signal,
     });
+    const qemu = await start.catch((error: unknown) => {
+      // Nothing has connected to them, so they would wait for ever.
+      for (const helper of helpers) helper.kill('SIGKILL');
+      throw error;
+    });
+    await finish(qemu, line, cpuPlacement(context), signal);
     return { qemu, accelerator, machineType: machineType({ vmi }) };
   };
+}
+
+/** What only a QEMU that is there can be told. One that refuses is ended. */
+async function finish(
+  qemu: Qemu,
+  { commands }: CommandLine,
+  placement: CpuPlacement | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    for (const { execute, arguments: parameters } of commands) await qemu.qmp.execute(execute, parameters);
+    if (placement) await pinThreads(qemu.pid, qemu.qmp, placement, utilLinux(signal));
+  } catch (error) {
+    qemu.kill();
+    await qemu.exited;
+    throw error;
+  }
 }

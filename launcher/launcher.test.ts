@@ -179,11 +179,12 @@ test(
 test(
   'a field that cannot be honoured is refused by its name',
   withLauncher(async (launcher, client) => {
-    const domain = { devices: { tpm: {} }, memory: { guest: '64Mi' } };
+    const watchdog = { name: 'dog', diag288: {} };
+    const domain = { devices: { watchdog }, memory: { guest: '64Mi' } };
     await client.call('start', { vmi: smallVmi(launcher.uid, { domain }) });
     const { reason, message } = await client.state('Failed');
     assert.equal(reason, 'UnsupportedField');
-    assert.match(message, /^spec\.domain\.devices\.tpm /);
+    assert.match(message, /^spec\.domain\.devices\.watchdog\.diag288 /);
   }),
 );
 

@@ -17,4 +17,14 @@ export interface DiskImage {
   readonly readOnly: boolean;
   /** Its file system can bypass the page cache (O_DIRECT). */
   readonly directIO: boolean;
+  /** Its space was reserved in advance. */
+  readonly preallocated?: boolean;
+  /** In bytes, where the disk is to show those of its volume. */
+  readonly blockSize?: BlockSize | undefined;
+}
+
+export interface BlockSize {
+  readonly logical: number;
+  readonly physical: number;
+  readonly discardGranularity?: number;
 }

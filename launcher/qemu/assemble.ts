@@ -13,18 +13,22 @@ import {
 export interface CommandLine {
   readonly argv: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
+  /** For QMP, in this order, before the guest runs. */
+  readonly commands: readonly { readonly execute: string; readonly arguments: Properties }[];
 }
 
 const firstPortSlot = 0x2;
 const lastPortSlot = 0x1e;
 const functionsPerSlot = 8;
 const bridgeId = 'pci.bridge';
+const rootBus = 'pcie.0';
 
 /** Places the PCI devices and renders all parts as arguments, in the order that QEMU needs them. */
 export function assemble(parts: readonly Part[]): CommandLine {
   const devices = placeDevices(parts.filter((part) => part.part === 'device'));
   const argv = [...machineArguments(parts), ...cpuArguments(parts)];
   const environment: Record<string, string> = {};
+  const commands = parts.filter((part) => part.part === 'command');
   for (const part of parts) {
     switch (part.part) {
       case 'object':
@@ -39,6 +43,7 @@ export function assemble(parts: readonly Part[]): CommandLine {
       case 'environment':
         environment[part.name] = part.value;
         break;
+      case 'command':
       case 'device':
       case 'machine':
       case 'cpuModel':
@@ -49,7 +54,7 @@ export function assemble(parts: readonly Part[]): CommandLine {
   for (const { driver, id, properties } of devices) {
     argv.push('-device', JSON.stringify({ driver, id, ...properties }));
   }
-  return { argv, environment };
+  return { argv, environment, commands };
 }
 
 function machineArguments(parts: readonly Part[]): string[] {
@@ -73,6 +78,7 @@ function placeDevices(devices: readonly DevicePart[]): DevicePart[] {
   const expressDevices = inGroupOrder(all, 'express');
   const ports = expressDevices.map((_, index) => rootPort(index + 1));
   const addresses = new Map<DevicePart, Properties>();
+  const extra = expanders(devices, expressDevices.length);
   for (const [index, part] of expressDevices.entries()) {
     addresses.set(part, { bus: portId(index + 1), addr: hex(0) });
   }
@@ -85,7 +91,7 @@ function placeDevices(devices: readonly DevicePart[]): DevicePart[] {
   });
   const ofGroup = (wanted: PciGroup) => placed.filter((part) => groupOf(part) === wanted);
   const others = placed.filter((part) => groupOf(part) !== 'bridge' && groupOf(part) !== 'controller');
-  return [...ports, ...ofGroup('bridge'), ...ofGroup('controller'), ...others];
+  return [...ports, ...extra, ...ofGroup('bridge'), ...ofGroup('controller'), ...others];
 }
 
 function groupOf({ place }: DevicePart): PciGroup | undefined {
@@ -111,7 +117,7 @@ function rootPort(number: number): DevicePart {
     throw failure('InvalidField', 'spec.domain.devices', `it needs more than ${most} PCI devices`);
   }
   return device('pcie-root-port', portId(number), given, {
-    bus: 'pcie.0',
+    bus: rootBus,
     addr: `${hex(slot)}.${hex(fn)}`,
     port: (slot << 3) | fn,
     chassis: number,
@@ -120,7 +126,44 @@ function rootPort(number: number): DevicePart {
 }
 
 function fixedAddress({ place }: DevicePart): Properties {
-  return place.kind === 'root' ? { bus: 'pcie.0', addr: hex(place.slot) } : {};
+  switch (place.kind) {
+    case 'root':
+      return { bus: rootBus, addr: hex(place.slot) };
+    case 'address': {
+      const { bus, slot, fn } = place.address;
+      return { bus: bus === 0 ? rootBus : expanderId(bus), addr: `${hex(slot)}.${hex(fn)}` };
+    }
+    case 'express':
+    case 'conventional':
+    case 'given':
+      return {};
+  }
+}
+
+const expanderId = (bus: number) => `pci.expander${bus}`;
+/** Of the root bus: the display's slot, and those of q35's own devices. */
+const takenSlots = [0x0, 0x1, 0x1f];
+
+/**
+ * A root bus of its own for each bus number that the spec asks for: there alone the guest finds a device under the number
+ * that the spec says, since its firmware numbers the buses behind bridges as it likes.
+ */
+function expanders(devices: readonly DevicePart[], ports: number): DevicePart[] {
+  const buses = new Set<number>();
+  const lastSlot = firstPortSlot + Math.floor(Math.max(0, ports - 1) / functionsPerSlot);
+  for (const { id, place } of devices) {
+    if (place.kind !== 'address') continue;
+    const { bus, slot } = place.address;
+    const free = bus === 0 ? slot > lastSlot && !takenSlots.includes(slot) : bus > ports + 1;
+    if (!free) {
+      const where = `the PCI address of ${id} is taken: use a slot from ${hex(lastSlot + 1)} to 0x1e of bus 0, or a bus from ${hex(ports + 2)} on`;
+      throw failure('InvalidField', 'spec.domain.devices', where);
+    }
+    if (bus !== 0) buses.add(bus);
+  }
+  return [...buses]
+    .sort((a, b) => a - b)
+    .map((bus) => device('pxb-pcie', expanderId(bus), given, { bus: rootBus, bus_nr: bus }));
 }
 
 function hex(value: number): string {

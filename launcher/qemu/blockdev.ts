@@ -18,21 +18,32 @@ export function cacheMode(disk: Disk, image: DiskImage): string {
   return disk.cache ?? (image.directIO ? 'none' : 'writethrough');
 }
 
+export interface Access {
+  readonly readOnly: boolean;
+  /** The object that sends SCSI persistent reservations to the device. */
+  readonly reservations: string | undefined;
+}
+
 /** The block nodes of a disk: format over file, with the backing layer spelt out so that QEMU never probes. */
-export function blockNodes(disk: Disk, image: DiskImage, readOnly: boolean): Properties {
+export function blockNodes(disk: Disk, image: DiskImage, { readOnly, reservations }: Access): Properties {
   const cache = cacheOptions(disk, image);
-  const top = layer(image.file, { 'read-only': readOnly, discard: 'unmap', cache }, aioOptions(disk, cache));
+  // Space that was reserved in advance stays reserved when the guest trims it.
+  const discard = image.preallocated ? 'ignore' : 'unmap';
+  const file = {
+    ...aioOptions(disk, cache),
+    ...(reservations === undefined ? {} : { 'pr-manager': reservations }),
+  };
   return {
     'node-name': nodeName(disk.name),
-    ...top,
+    ...layer(image.file, { 'read-only': readOnly, discard, cache }, file),
     // Shared by all machines of one image, so it is worth its place in the page cache.
     ...(image.backing ? { backing: layer(image.backing, { 'read-only': true }, {}) } : {}),
   };
 }
 
-function layer({ path, format, storage }: ImageFile, common: Properties, aio: Properties): Properties {
+function layer({ path, format, storage }: ImageFile, common: Properties, own: Properties): Properties {
   const driver = storage === 'block' ? 'host_device' : 'file';
-  return { driver: format, ...common, file: { driver, filename: path, ...common, ...aio } };
+  return { driver: format, ...common, file: { driver, filename: path, ...common, ...own } };
 }
 
 function cacheOptions(disk: Disk, image: DiskImage): Properties {

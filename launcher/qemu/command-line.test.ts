@@ -59,14 +59,17 @@ function contextOf(example: Example): MachineContext {
       kernel: 'volumes/kernel-boot/kernel',
       initrd: 'volumes/kernel-boot/initrd',
     },
+    taps: new Map(),
+    host: { cpus: [0, 1, 2, 3], numaNodes: [{ id: 0, cpus: [0, 1, 2, 3] }], environment: {} },
     now: Date.UTC(2026, 0, 2, 3, 4, 5),
   };
 }
 
 /** One argument a line; what starts with a dash begins a new one. */
-function render({ argv, environment }: ReturnType<typeof commandLine>): string {
+function render({ argv, environment, commands }: ReturnType<typeof commandLine>): string {
   const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}\n`);
-  return `${variables.join('')}${argv.join('\n').replace(/\n(?!-)/g, ' ')}\n`;
+  const orders = commands.map(({ execute, arguments: given }) => `qmp ${execute} ${JSON.stringify(given)}\n`);
+  return `${variables.join('')}${argv.join('\n').replace(/\n(?!-)/g, ' ')}\n${orders.join('')}`;
 }
 
 for (const example of examples) {

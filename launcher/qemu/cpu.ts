@@ -33,8 +33,17 @@ function requestedCpus({ resources }: DomainSpec): number {
   return Math.max(1, Math.ceil(value));
 }
 
-export function cpuParts({ vmi, accelerator }: MachineContext): Part[] {
-  const { domain } = vmi.spec;
+export function vcpus({ sockets, cores, threads }: Topology): number {
+  return sockets * cores * threads;
+}
+
+/** Virtual CPUs, those that may be plugged in included. */
+export function mostVcpus({ maxSockets, cores, threads }: Topology): number {
+  return maxSockets * cores * threads;
+}
+
+export function cpuParts(context: MachineContext): Part[] {
+  const { domain } = context.vmi.spec;
   const { sockets, cores, threads, maxSockets } = topology(domain);
   const smp = [
     `cpus=${sockets * cores * threads}`,
@@ -45,17 +54,19 @@ export function cpuParts({ vmi, accelerator }: MachineContext): Part[] {
   ];
   return [
     option('smp', smp.join(',')),
-    { part: 'cpuModel', model: model(domain.cpu, accelerator) },
+    { part: 'cpuModel', model: model(domain.cpu, context.accelerator) },
     ...features(domain.cpu),
+    ...performanceMonitoring(domain),
+    ...timeStampCounter(context),
   ];
 }
 
-/** Emulation has no host CPU to pass on; `max` is everything that it can emulate. */
+/** Neither of these has a model of its own: the guest gets what the node has, and emulation everything that it can. */
+const hostModels = ['host-model', 'host-passthrough'];
+
 function model(cpu: CPU | undefined, accelerator: Accelerator): string {
   const name = cpu?.model ?? '';
-  if (name === '' || name === 'host-model' || name === 'host-passthrough') {
-    return accelerator === 'kvm' ? 'host' : 'max';
-  }
+  if (name === '' || hostModels.includes(name)) return accelerator === 'kvm' ? 'host' : 'max';
   if (!/^[A-Za-z0-9._-]+$/.test(name)) {
     throw failure('InvalidField', 'spec.domain.cpu.model', `${name} is not a CPU model`);
   }
@@ -63,14 +74,41 @@ function model(cpu: CPU | undefined, accelerator: Accelerator): string {
 }
 
 function features(cpu: CPU | undefined): Part[] {
-  return (cpu?.features ?? []).map(({ name, policy = 'require' }, index) => {
+  const parts = (cpu?.features ?? []).map(({ name, policy = 'require' }, index) => {
     if (!/^[A-Za-z0-9._-]+$/.test(name)) {
-      throw failure(
-        'InvalidField',
-        `spec.domain.cpu.features[${index}].name`,
-        `${name} is not a CPU feature`,
-      );
+      const path = `spec.domain.cpu.features[${index}].name`;
+      throw failure('InvalidField', path, `${name} is not a CPU feature`);
     }
-    return cpuProperty(name, policy === 'disable' || policy === 'forbid' ? 'off' : 'on');
+    return cpuProperty(featureProperty(name), policy === 'disable' || policy === 'forbid' ? 'off' : 'on');
   });
+  // New processors lack MPX, so a guest that has seen it could not move to them.
+  const withoutMpx =
+    cpu !== undefined &&
+    !hostModels.includes(cpu.model ?? '') &&
+    !cpu.features?.some(({ name }) => name === 'mpx');
+  return withoutMpx ? [...parts, cpuProperty('mpx', 'off')] : parts;
+}
+
+/** libvirt's names have underscores where QEMU's properties have dashes. */
+function featureProperty(name: string): string {
+  return name.replaceAll('_', '-');
+}
+
+/** Counters interrupt a guest that must not be, and a confidential one may not have them. */
+function performanceMonitoring({ cpu, launchSecurity }: DomainSpec): Part[] {
+  return cpu?.realtime || launchSecurity?.tdx ? [cpuProperty('pmu', 'off')] : [];
+}
+
+/** The frequency that the guest counts on, where it must not change when it moves to another node. */
+function timeStampCounter({ vmi, accelerator }: MachineContext): Part[] {
+  const { cpu, features: switches } = vmi.spec.domain;
+  const frequency = vmi.status?.topologyHints?.tscFrequency;
+  const invariant = cpu?.features?.some(
+    ({ name, policy }) => name === 'invtsc' && (policy ?? 'require') === 'require',
+  );
+  const { reenlightenment } = switches?.hyperv ?? {};
+  const counts = invariant || (reenlightenment && (reenlightenment.enabled ?? true));
+  // Emulation has a clock of its own.
+  if (frequency === undefined || !counts || accelerator === 'tcg') return [];
+  return [cpuProperty('tsc-frequency', String(frequency))];
 }

@@ -1,82 +1,87 @@
-import type { Disk } from '../../openapi/generated/types/kubevirt_v1.js';
-import type { DiskImage } from '../disks/image.js';
+import type { Disk, VirtualMachineInstance } from '../../openapi/generated/types/kubevirt_v1.js';
 import { failure } from '../errors.js';
-import { blockNodes, cacheMode, nodeName } from './blockdev.js';
-import { usbController } from './devices.js';
+import { blockNodes } from './blockdev.js';
+import { sataPorts, scsiController } from './buses.js';
+import { topology, vcpus } from './cpu.js';
+import { frontend, isReadOnly, type Attachment } from './disk-devices.js';
+import { ioThreadId, ioThreads } from './io-threads.js';
 import {
+  command,
   conventional,
   device,
-  given,
   object,
   virtioDevice,
-  type DevicePart,
   type MachineContext,
   type Part,
   type Properties,
 } from './model.js';
 
-/** Ports of the AHCI controller that is part of q35; each further controller has as many. */
-const sataPorts = 6;
-const scsiController = 'scsi0';
 const defaultBus = 'sata';
-
-type Target = 'disk' | 'cdrom' | 'lun';
-
-interface Attachment {
-  readonly disk: Disk;
-  readonly index: number;
-  readonly target: Target;
-  readonly bus: string;
-  readonly image: DiskImage;
-}
+/** Where the node keeps the socket of qemu-pr-helper, which sends persistent reservations to SCSI devices. */
+const reservationSocket = '/var/run/kubevirt/daemons/pr/pr-helper.sock';
+const reservationManager = 'pr0';
 
 /** Volumes that are no disks. */
-const notDisks = ['memoryDump', 'downwardMetrics', 'containerPath'] as const;
+const notDisks = ['memoryDump', 'containerPath'] as const;
 
-/** The disks of a VMI: those it lists, then one for each volume that no disk names. */
-export function disksOf({ spec }: MachineContext['vmi']): readonly Disk[] {
+/** The disks of a VMI: those it lists, then one for each volume that nothing names. */
+export function disksOf({ spec }: Pick<VirtualMachineInstance, 'spec'>): readonly Disk[] {
   const listed = spec.domain.devices.disks ?? [];
-  const names = new Set(listed.map(({ name }) => name));
-  const filesystems = new Set((spec.domain.devices.filesystems ?? []).map(({ name }) => name));
-  const unlisted = (spec.volumes ?? []).filter(
-    (volume) =>
-      !names.has(volume.name) &&
-      !filesystems.has(volume.name) &&
-      !notDisks.some((kind) => volume[kind] !== undefined),
+  const { slicNameRef, msdmNameRef } = spec.domain.firmware?.acpi ?? {};
+  const named = new Set([
+    ...listed.map(({ name }) => name),
+    ...(spec.domain.devices.filesystems ?? []).map(({ name }) => name),
+    slicNameRef,
+    msdmNameRef,
+  ]);
+  const unnamed = (spec.volumes ?? []).filter(
+    (volume) => !named.has(volume.name) && !notDisks.some((kind) => volume[kind] !== undefined),
   );
-  return [...listed, ...unlisted.map(({ name }): Disk => ({ name, disk: { bus: defaultBus } }))];
+  return [...listed, ...unnamed.map(({ name }): Disk => ({ name, disk: { bus: defaultBus } }))];
 }
 
 export function diskParts(context: MachineContext): Part[] {
-  const attachments = disksOf(context.vmi).map((disk, index) => attach(context, disk, index));
+  const threads = ioThreads(context.vmi);
+  const attachments = disksOf(context.vmi).map((disk, index) =>
+    attach(context, disk, index, threads.disks.get(disk.name)),
+  );
   const bootIndexes = bootOrder(context, attachments);
   const units = { sata: 0, scsi: 0 };
   const parts: Part[] = [];
+  for (let thread = 1; thread <= threads.count; thread++) parts.push(object('iothread', ioThreadId(thread)));
+  if (attachments.some(({ disk }) => disk.lun?.reservation)) {
+    parts.push(object('pr-manager-helper', reservationManager, { path: reservationSocket }));
+  }
+  parts.push(...controllers(context, attachments, threads.scsiController));
   for (const attachment of attachments) {
-    const { disk } = attachment;
-    if (disk.dedicatedIOThread && attachment.bus === 'virtio') parts.push(object('iothread', threadId(disk)));
-    parts.push({ part: 'blockdev', properties: blockNodes(disk, attachment.image, isReadOnly(attachment)) });
-    parts.push(frontend(context, attachment, units, bootIndexes.get(disk.name)));
+    const { disk, image } = attachment;
+    if (image) {
+      const reservations = disk.lun?.reservation ? reservationManager : undefined;
+      const nodes = blockNodes(disk, image, { readOnly: isReadOnly(attachment), reservations });
+      parts.push({ part: 'blockdev', properties: nodes });
+    }
+    const made = frontend(context, attachment, units, bootIndexes.get(disk.name));
+    parts.push(made);
+    if (disk.cdrom?.tray === 'open') parts.push(command('blockdev-open-tray', { id: made.id, force: true }));
   }
-  return [...controllers(context, attachments), ...parts];
+  return parts;
 }
 
-function attach({ images }: MachineContext, disk: Disk, index: number): Attachment {
+function attach(
+  { images }: MachineContext,
+  disk: Disk,
+  index: number,
+  ioThread: number | undefined,
+): Attachment {
   const image = images.get(disk.name);
+  const common = { disk, index, image, ioThread };
+  if (disk.cdrom) return { ...common, target: 'cdrom', bus: disk.cdrom.bus ?? defaultBus };
   if (!image) {
-    throw failure(
-      'InvalidField',
-      `spec.domain.devices.disks[${index}].name`,
-      `no volume is named ${disk.name}`,
-    );
+    const path = `spec.domain.devices.disks[${index}].name`;
+    throw failure('InvalidField', path, `no volume is named ${disk.name}`);
   }
-  if (disk.lun) return { disk, index, image, target: 'lun', bus: disk.lun.bus ?? 'scsi' };
-  if (disk.cdrom) return { disk, index, image, target: 'cdrom', bus: disk.cdrom.bus ?? defaultBus };
-  return { disk, index, image, target: 'disk', bus: disk.disk?.bus ?? defaultBus };
-}
-
-function isReadOnly({ target, image, disk }: Attachment): boolean {
-  return target === 'cdrom' || image.readOnly || (disk.disk?.readonly ?? disk.lun?.readonly ?? false);
+  if (disk.lun) return { ...common, target: 'lun', bus: disk.lun.bus ?? 'scsi' };
+  return { ...common, target: 'disk', bus: disk.disk?.bus ?? defaultBus };
 }
 
 /** Boot order as the spec gives it; where nothing has one, the machine boots from its first disk. */
@@ -91,146 +96,22 @@ function bootOrder({ vmi }: MachineContext, attachments: readonly Attachment[]):
   return indexes;
 }
 
-function controllers(context: MachineContext, attachments: readonly Attachment[]): Part[] {
+function controllers(
+  context: MachineContext,
+  attachments: readonly Attachment[],
+  ioThread: number | undefined,
+): Part[] {
   const uses = (bus: string) => attachments.filter((attachment) => attachment.bus === bus).length;
+  const { domain } = context.vmi.spec;
   const parts: Part[] = [];
   // Hot-plugged volumes are SCSI disks, so their controller is there from the start.
-  if (uses('scsi') > 0 || !context.vmi.spec.domain.devices.disableHotplug) {
-    parts.push(virtioDevice(context, 'scsi', scsiController, 'controller'));
+  if (uses('scsi') > 0 || !domain.devices.disableHotplug) {
+    const served: Properties =
+      ioThread === undefined ? {} : { iothread: ioThreadId(ioThread), num_queues: vcpus(topology(domain)) };
+    parts.push(virtioDevice(context, 'scsi', scsiController, 'controller', served));
   }
   for (let more = 1; more * sataPorts < uses('sata'); more++) {
     parts.push(device('ich9-ahci', `ahci${more}`, conventional('controller')));
   }
   return parts;
-}
-
-function frontend(
-  context: MachineContext,
-  attachment: Attachment,
-  units: { sata: number; scsi: number },
-  bootindex: number | undefined,
-): DevicePart {
-  const { disk, target, bus, index } = attachment;
-  const id = `disk-${disk.name}`;
-  const common: Properties = {
-    drive: nodeName(disk.name),
-    ...(bootindex === undefined ? {} : { bootindex }),
-    ...(disk.serial === undefined ? {} : { serial: disk.serial }),
-    ...(disk.shareable ? { 'share-rw': true } : {}),
-  };
-  switch (bus) {
-    case 'virtio':
-      return virtioDisk(context, attachment, id, { ...common, ...backend(attachment) });
-    case 'scsi': {
-      const place = { bus: `${scsiController}.0`, channel: 0, 'scsi-id': 0, lun: units.scsi++ };
-      return scsiDisk(attachment, id, { ...place, ...common });
-    }
-    case 'sata': {
-      refuseLun(attachment);
-      const unit = units.sata++;
-      const controller = Math.floor(unit / sataPorts);
-      const port = unit % sataPorts;
-      const place = { bus: controller === 0 ? `ide.${port}` : `ahci${controller}.${port}` };
-      if (target === 'disk' && isReadOnly(attachment)) {
-        throw unsupportedBus(
-          attachment,
-          'a SATA disk cannot be read-only; use bus virtio or scsi, or a cdrom',
-        );
-      }
-      const driver = target === 'cdrom' ? 'ide-cd' : 'ide-hd';
-      return device(driver, id, given, { ...place, ...common, ...backend(attachment) });
-    }
-    case 'usb': {
-      refuseLun(attachment);
-      if (target === 'cdrom') throw unsupportedBus(attachment, 'a CD-ROM cannot be on bus usb');
-      const place = { bus: `${usbController}.0`, removable: false };
-      return device('usb-storage', id, given, { ...place, ...common, ...backend(attachment) });
-    }
-    default:
-      throw failure(
-        'UnsupportedField',
-        `spec.domain.devices.disks[${index}].${target}.bus`,
-        `${bus} is not one of virtio, scsi, sata, usb`,
-      );
-  }
-}
-
-function virtioDisk(
-  context: MachineContext,
-  attachment: Attachment,
-  id: string,
-  properties: Properties,
-): DevicePart {
-  if (attachment.target !== 'disk') throw unsupportedBus(attachment, 'only a disk can be on bus virtio');
-  const { disk } = attachment;
-  return virtioDevice(context, 'blk', id, 'disk', {
-    ...properties,
-    ...(disk.dedicatedIOThread ? { iothread: threadId(disk) } : {}),
-  });
-}
-
-function scsiDisk(attachment: Attachment, id: string, properties: Properties): DevicePart {
-  const { target, image, index } = attachment;
-  if (target !== 'lun') {
-    return device(target === 'cdrom' ? 'scsi-cd' : 'scsi-hd', id, given, {
-      ...properties,
-      ...backend(attachment),
-    });
-  }
-  if (image.file.storage !== 'block') {
-    throw failure('InvalidField', `spec.domain.devices.disks[${index}].lun`, 'a LUN needs a block volume');
-  }
-  // SCSI commands go to the device itself, which has its own serial.
-  const { serial, ...rest } = properties;
-  if (serial !== undefined) {
-    throw failure(
-      'UnsupportedField',
-      `spec.domain.devices.disks[${index}].serial`,
-      'a LUN shows its own serial',
-    );
-  }
-  return device('scsi-block', id, given, { ...rest, ...errorPolicy(attachment) });
-}
-
-function backend(attachment: Attachment): Properties {
-  const { disk, image } = attachment;
-  const custom = disk.blockSize?.custom;
-  return {
-    'write-cache': cacheMode(disk, image) === 'writethrough' ? 'off' : 'on',
-    ...(custom?.logical === undefined ? {} : { logical_block_size: custom.logical }),
-    ...(custom?.physical === undefined ? {} : { physical_block_size: custom.physical }),
-    ...(custom?.discardGranularity === undefined ? {} : { discard_granularity: custom.discardGranularity }),
-    ...errorPolicy(attachment),
-  };
-}
-
-function errorPolicy({ disk, index, target }: Attachment): Properties {
-  if (target === 'cdrom') return {};
-  const policy = disk.errorPolicy ?? 'stop';
-  switch (policy) {
-    case 'stop':
-    case 'ignore':
-    case 'report':
-      return { werror: policy, rerror: policy };
-    case 'enospace':
-      return { werror: 'enospc', rerror: 'report' };
-    default:
-      throw failure(
-        'InvalidField',
-        `spec.domain.devices.disks[${index}].errorPolicy`,
-        `${policy} is not one of stop, ignore, report, enospace`,
-      );
-  }
-}
-
-function refuseLun(attachment: Attachment): void {
-  if (attachment.target === 'lun') throw unsupportedBus(attachment, 'a LUN can only be on bus scsi');
-}
-
-function unsupportedBus({ index, target }: Attachment, why: string) {
-  return failure('InvalidField', `spec.domain.devices.disks[${index}].${target}.bus`, why);
-}
-
-function threadId({ name }: Disk): string {
-  return `iothread-${name}`;
 }

@@ -1,13 +1,16 @@
+import { podLayout } from '../../openapi/launcher/protocol.js';
 import { failure } from '../errors.js';
-import { machine, option, type MachineContext, type Part } from './model.js';
+import { escapeComma, machine, option, type MachineContext, type Part } from './model.js';
 
 /** BIOS (SeaBIOS, QEMU's default), EFI flash, or a kernel given directly. */
 export function firmwareParts(context: MachineContext): Part[] {
-  return [...efiParts(context), ...kernelParts(context), ...biosParts(context)];
+  return [...efiParts(context), ...kernelParts(context), ...bootParts(context), ...acpiTableParts(context)];
 }
 
 function efiParts({ vmi, efi }: MachineContext): Part[] {
   if (!efi) return [];
+  // A confidential guest is measured with its firmware as a whole, which keeps no variables.
+  if (efi.variables === undefined) return [option('bios', efi.code)];
   const secure = vmi.spec.domain.firmware?.bootloader?.efi?.secureBoot ?? true;
   const flash = (node: string, filename: string, readOnly: boolean): Part => ({
     part: 'blockdev',
@@ -42,9 +45,23 @@ function kernelParts({ vmi, kernel }: MachineContext): Part[] {
   return [...parts, option('append', append)];
 }
 
-function biosParts({ vmi }: MachineContext): Part[] {
+/** Milliseconds in which somebody who starts a machine paused can open the boot menu after all. */
+const menuTime = 10_000;
+
+function bootParts({ vmi }: MachineContext): Part[] {
+  const menu = vmi.spec.startStrategy === 'Paused' ? `menu=on,splash-time=${menuTime},` : '';
+  const parts = [option('boot', `${menu}strict=on`)];
   const useSerial = vmi.spec.domain.firmware?.bootloader?.bios?.useSerial ?? false;
-  return useSerial
-    ? [option('boot', 'strict=on'), machine('graphics', 'off')]
-    : [option('boot', 'strict=on')];
+  return useSerial ? [...parts, machine('graphics', 'off')] : parts;
+}
+
+/** Licences of Windows: each is a file of the secret that the spec names. */
+function acpiTableParts({ vmi }: MachineContext): Part[] {
+  const { slicNameRef, msdmNameRef } = vmi.spec.domain.firmware?.acpi ?? {};
+  const table = (signature: string, volume: string, file: string) =>
+    option('acpitable', `sig=${signature},file=${escapeComma(`${podLayout.volumes}/${volume}/${file}`)}`);
+  return [
+    ...(slicNameRef ? [table('SLIC', slicNameRef, 'slic.bin')] : []),
+    ...(msdmNameRef ? [table('MSDM', msdmNameRef, 'msdm.bin')] : []),
+  ];
 }

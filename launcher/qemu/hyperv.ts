@@ -1,5 +1,5 @@
 import type { FeatureHyperv } from '../../openapi/generated/types/kubevirt_v1.js';
-import { cpuProperty, type MachineContext, type Part } from './model.js';
+import { cpuProperty, onOff, type MachineContext, type Part } from './model.js';
 
 /** Switches of `features.hyperv` and the CPU property of each. */
 const switches = {
@@ -22,8 +22,9 @@ const defaultSpinlockRetries = 4096;
 /** Paravirtualisation that guests see through CPUID. All of it is KVM's: under emulation there is none to switch. */
 export function paravirtualParts({ vmi, accelerator }: MachineContext): Part[] {
   if (accelerator === 'tcg') return [];
-  const { kvm, pvspinlock, hyperv, hypervPassthrough } = vmi.spec.domain.features ?? {};
+  const { apic, kvm, pvspinlock, hyperv, hypervPassthrough } = vmi.spec.domain.features ?? {};
   const parts: Part[] = [];
+  if (apic?.endOfInterrupt !== undefined) parts.push(cpuProperty('kvm-pv-eoi', onOff(apic.endOfInterrupt)));
   if (kvm?.hidden) parts.push(cpuProperty('kvm', 'off'));
   if (pvspinlock?.enabled === false) parts.push(cpuProperty('kvm-pv-unhalt', 'off'));
   if (hypervPassthrough?.enabled) parts.push(cpuProperty('hv-passthrough', 'on'));

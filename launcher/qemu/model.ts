@@ -1,5 +1,7 @@
 import type { VirtualMachineInstance } from '../../openapi/generated/types/kubevirt_v1.js';
 import type { DiskImage } from '../disks/image.js';
+import type { Host } from './host.js';
+import type { PciAddress } from './pci-address.js';
 
 /**
  * What stands between a VMI and a QEMU command line. Each concern (cpu.ts, disks.ts …) is a pure function from
@@ -14,6 +16,10 @@ export interface MachineContext {
   readonly efi: EfiFiles | undefined;
   /** The files of `firmware.kernelBoot.container`, relative to the pod directory. */
   readonly kernel: KernelFiles | undefined;
+  /** The tap devices of the pod's networks, by network name. A pod network without one is user-mode. */
+  readonly taps: ReadonlyMap<string, Tap>;
+  /** What the node gives to this machine. */
+  readonly host: Host;
   /** Milliseconds since the epoch, for clocks that start at an offset. */
   readonly now: number;
 }
@@ -22,8 +28,15 @@ export type Accelerator = 'kvm' | 'tcg';
 
 export interface EfiFiles {
   readonly code: string;
-  /** This machine's own copy. */
-  readonly variables: string;
+  /** This machine's own copy; undefined where the firmware keeps none. */
+  readonly variables: string | undefined;
+}
+
+export interface Tap {
+  /** The name of the device in the pod's network namespace. */
+  readonly device: string;
+  /** Whether the kernel moves the packets (vhost-net). */
+  readonly vhost: boolean;
 }
 
 export interface KernelFiles {
@@ -31,7 +44,8 @@ export interface KernelFiles {
   readonly initrd: string | undefined;
 }
 
-export type PropertyValue = string | number | boolean | { readonly [key: string]: PropertyValue };
+export type PropertyValue =
+  string | number | boolean | readonly PropertyValue[] | { readonly [key: string]: PropertyValue };
 export type Properties = Readonly<Record<string, PropertyValue>>;
 
 /**
@@ -42,8 +56,12 @@ export const pciGroups = [
   'network',
   'controller',
   'disk',
+  'filesystem',
+  'sound',
   'balloon',
   'rng',
+  'vsock',
+  'host',
   'watchdog',
   'panic',
   'input',
@@ -55,6 +73,8 @@ export type PciGroup = (typeof pciGroups)[number];
 export type Place =
   | { readonly kind: 'express' | 'conventional'; readonly group: PciGroup }
   | { readonly kind: 'root'; readonly slot: number }
+  /** Where the spec puts it. */
+  | { readonly kind: 'address'; readonly address: PciAddress }
   /** `bus` and address are among the properties, or the device has none. */
   | { readonly kind: 'given' };
 
@@ -78,7 +98,9 @@ export type Part =
   | { readonly part: 'blockdev'; readonly properties: Properties }
   /** Any other option, without its dash. `value` is taken as it is: escape names and paths with `escapeComma`. */
   | { readonly part: 'option'; readonly name: string; readonly value: string | undefined }
-  | { readonly part: 'environment'; readonly name: string; readonly value: string };
+  | { readonly part: 'environment'; readonly name: string; readonly value: string }
+  /** A QMP command for the machine that is made, before its guest runs: what no option can say. */
+  | { readonly part: 'command'; readonly execute: string; readonly arguments: Properties };
 
 export const machine = (name: string, value: string): Part => ({ part: 'machine', name, value });
 export const cpuProperty = (name: string, value: string): Part => ({ part: 'cpuProperty', name, value });
@@ -88,6 +110,11 @@ export const object = (type: string, id: string, properties: Properties = {}): P
   type,
   id,
   properties,
+});
+export const command = (execute: string, parameters: Properties): Part => ({
+  part: 'command',
+  execute,
+  arguments: parameters,
 });
 export const device = (
   driver: string,
@@ -108,13 +135,22 @@ export function virtioDevice(
   context: MachineContext,
   kind: 'blk' | 'net' | 'scsi' | 'serial' | 'rng' | 'balloon',
   id: string,
-  group: PciGroup,
+  where: PciGroup | PciAddress,
   properties: Properties = {},
 ): DevicePart {
-  const transitional = context.vmi.spec.domain.devices.useVirtioTransitional ?? false;
+  const { devices, launchSecurity } = context.vmi.spec.domain;
+  const transitional = devices.useVirtioTransitional ?? false;
   const variant = transitional ? 'transitional' : 'non-transitional';
-  const place = transitional ? conventional(group) : express(group);
-  return device(`virtio-${kind}-pci-${variant}`, id, place, properties);
+  return device(`virtio-${kind}-pci-${variant}`, id, placeOf(where, transitional), {
+    ...properties,
+    // The device reaches encrypted memory only through the buffers that the guest shares with it.
+    ...(launchSecurity ? { iommu_platform: true } : {}),
+  });
+}
+
+function placeOf(where: PciGroup | PciAddress, transitional: boolean): Place {
+  if (typeof where !== 'string') return { kind: 'address', address: where };
+  return transitional ? conventional(where) : express(where);
 }
 
 /** Commas separate the fields of QEMU's option strings; doubled they stand for themselves. */

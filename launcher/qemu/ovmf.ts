@@ -5,6 +5,7 @@ import { podLayout } from '../../openapi/launcher/protocol.js';
 import { createAtomically } from '../disks/files.js';
 import { failure } from '../errors.js';
 import type { EfiFiles } from './model.js';
+import { persistentState } from './persistent-state.js';
 
 interface Firmware {
   readonly code: string;
@@ -28,9 +29,18 @@ const secure: readonly Firmware[] = [
   { code: '/usr/share/OVMF/OVMF_CODE.secboot.fd', template: '/usr/share/OVMF/OVMF_VARS.ms.fd' },
 ];
 
+/** Measured as a whole, for confidential guests. */
+const stateless: readonly string[] = [
+  '/usr/share/OVMF/OVMF.amdsev.fd',
+  '/usr/share/edk2/ovmf/OVMF.amdsev.fd',
+  '/usr/share/edk2/ovmf/OVMF.inteltdx.fd',
+  '/usr/share/ovmf/OVMF.fd',
+];
+
 /**
- * The flash images of an EFI machine, the variables copied into the pod directory; undefined for a BIOS machine.
- * @throws LauncherError `FirmwareMissing`, `DiskFull`.
+ * The flash images of an EFI machine, the variables copied into the pod directory or where they outlive it; undefined for a
+ * BIOS machine.
+ * @throws LauncherError `FirmwareMissing`, `VolumeMissing`, `DiskFull`.
  */
 export async function prepareEfi(
   { spec }: VirtualMachineInstance,
@@ -38,11 +48,17 @@ export async function prepareEfi(
 ): Promise<EfiFiles | undefined> {
   const efi = spec.domain.firmware?.bootloader?.efi;
   if (!efi) return undefined;
+  const { snp, tdx } = spec.domain.launchSecurity ?? {};
+  if (snp ?? tdx) {
+    const code = stateless.find(exists);
+    if (code === undefined) throw failure('FirmwareMissing', 'EFI firmware for confidential guests');
+    return { code, variables: undefined };
+  }
   const secureBoot = efi.secureBoot ?? true;
-  const candidates = secureBoot ? secure : plain;
-  const found = candidates.find(({ code, template }) => exists(code) && exists(template));
+  const found = (secureBoot ? secure : plain).find(({ code, template }) => exists(code) && exists(template));
   if (!found) throw failure('FirmwareMissing', `EFI firmware${secureBoot ? ' with secure boot' : ''}`);
-  const variables = `${podLayout.disks}/efi-variables.fd`;
+  const folder = efi.persistent ? await persistentState() : podLayout.disks;
+  const variables = `${folder}/efi-variables.fd`;
   if (!exists(variables)) {
     await createAtomically(variables, (temporary) => copyFile(found.template, temporary));
   }
