@@ -1,5 +1,5 @@
 import type { Entry, Selection } from '../interface.js';
-import { compareKeys } from '../keys.js';
+import { compareKeys, prefixEnd } from '../keys.js';
 import type { SortedEntries } from './sorted-entries.js';
 
 export const namespacePrefix = (prefix: string, namespace: string | undefined): string =>
@@ -17,7 +17,12 @@ export function walkState(
   visit: (entry: Entry) => boolean,
 ): void {
   const from = after !== undefined && compareKeys(after, prefix) >= 0 ? `${after}\0` : prefix;
-  const past = [...(then?.values() ?? [])]
+  const end = prefixEnd(prefix);
+  if (then === undefined || then.size === 0) {
+    entries.walk(from, end, visit);
+    return;
+  }
+  const past = [...then.values()]
     .filter((entry) => entry !== undefined)
     .filter(({ key }) => key.startsWith(prefix) && compareKeys(key, from) >= 0)
     .sort((a, b) => compareKeys(a.key, b.key));
@@ -32,9 +37,8 @@ export function walkState(
     return true;
   };
   const walk = { stopped: false };
-  entries.walk(from, (entry) => {
-    if (!entry.key.startsWith(prefix)) return false;
-    walk.stopped = !visitPast(entry.key) || (then?.has(entry.key) !== true && !visit(entry));
+  entries.walk(from, end, (entry) => {
+    walk.stopped = !visitPast(entry.key) || (!then.has(entry.key) && !visit(entry));
     return !walk.stopped;
   });
   if (!walk.stopped) visitPast(undefined);

@@ -68,19 +68,17 @@ export class SortedEntries {
     return entry;
   }
 
-  /** Visits the entries from `from` (inclusive) in order, until `visit` returns false. */
-  walk(from: string, visit: (entry: Entry) => boolean): void {
-    let at = this.#chunkOf(from);
-    let chunk = this.#chunks[at];
-    if (chunk === undefined) return;
-    let index = lowerBound(chunk, from);
-    while (chunk !== undefined) {
-      for (; index < chunk.length; index++) {
+  /** Visits the entries from `from` (inclusive) up to `end` (exclusive, undefined: all) in order, until `visit` returns false. */
+  walk(from: string, end: string | undefined, visit: (entry: Entry) => boolean): void {
+    const first = this.#chunkOf(from);
+    const last = end === undefined ? this.#chunks.length - 1 : this.#chunkOf(end);
+    for (let at = first; at <= last; at++) {
+      const chunk = this.#chunks[at] ?? [];
+      const to = at === last && end !== undefined ? lowerBound(chunk, end) : chunk.length;
+      for (let index = at === first ? lowerBound(chunk, from) : 0; index < to; index++) {
         const entry = chunk[index];
         if (entry !== undefined && !visit(entry)) return;
       }
-      chunk = this.#chunks[++at];
-      index = 0;
     }
   }
 
