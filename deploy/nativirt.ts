@@ -3,7 +3,7 @@ import { nativirtVersion } from './version.js';
 
 const commands: Readonly<Record<string, string>> = {
   standalone: 'API server, controllers and node agent in one process, for one machine',
-  apiserver: 'the API server alone',
+  apiserver: 'the API server of a cluster, behind its kube-apiserver',
   controllers: 'the controllers, as clients of an API server',
   'node-agent': 'what one node does for its virtual machines',
   launcher: 'runs one virtual machine; started by the node agent',

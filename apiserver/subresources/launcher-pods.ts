@@ -10,7 +10,7 @@ export interface LauncherPods {
   deleteNow(vmi: VirtualMachineInstance, signal: AbortSignal): Promise<void>;
 }
 
-const createdByLabel = 'kubevirt.io/created-by';
+export const createdByLabel = 'kubevirt.io/created-by';
 
 export function registryLauncherPods(registry: () => Pick<Registry, 'list' | 'delete'>): LauncherPods {
   return {

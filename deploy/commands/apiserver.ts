@@ -1,4 +1,17 @@
-/** `nativirt apiserver`: standalone's API server without the parts that are its clients. */
-import { run as runStandalone } from './standalone.js';
+/** `nativirt apiserver`: the API server of a cluster. */
+import { apiserverUsage, parseApiserverOptions } from '../apiserver/options.js';
+import { startApiserver } from '../apiserver/apiserver.js';
+import { createLogger, runUntilSignalled, untilAborted } from './process.js';
 
-export const run = (argv: readonly string[]): Promise<number> => runStandalone(['--controllers=', ...argv]);
+export const run = (argv: readonly string[]): Promise<number> =>
+  runUntilSignalled('apiserver', async (signal) => {
+    const options = parseApiserverOptions(argv);
+    if (options === undefined) {
+      process.stdout.write(apiserverUsage);
+      return;
+    }
+    const apiserver = await startApiserver(options, createLogger(options.logLevel));
+    process.stdout.write(`nativirt apiserver is ready at port ${apiserver.port}\n`);
+    await untilAborted(signal);
+    await apiserver.stop();
+  });

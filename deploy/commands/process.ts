@@ -23,6 +23,14 @@ export function untilSignalled(): Promise<NodeJS.Signals> {
   });
 }
 
+/** Resolves when the signal aborts. */
+export function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
 /** The message of an error and of what caused it, in one line. */
 export function explain(error: unknown): string {
   const messages: string[] = [];

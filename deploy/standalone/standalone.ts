@@ -10,6 +10,7 @@ import { createNodeAgent } from '../../node-agent/agent.js';
 import { nodeAgentRules, podRuntimeRules } from '../../node-agent/rbac.js';
 import type { KeyPair } from '../../apiserver/pki/authority.js';
 import { openLevelBackend } from '../../storage/level/backend.js';
+import { untilAborted } from '../commands/process.js';
 import { startApi } from '../server/api.js';
 import { standaloneSurroundings } from '../server/standalone-surroundings.js';
 import { nativirtVersion } from '../version.js';
@@ -105,7 +106,7 @@ async function startParts(
   logger: Logger,
   signal: AbortSignal,
 ): Promise<{ finished: Promise<void> }> {
-  if (options.controllers.length === 0) return { finished: aborted(signal) };
+  if (options.controllers.length === 0) return { finished: untilAborted(signal) };
   const clientOf = (pair: KeyPair, fieldManager: string): HttpClient => {
     const credentials = { ca: identities.ca, cert: pair.cert, key: pair.key };
     return createHttpClient({
@@ -149,13 +150,6 @@ async function startParts(
   );
   await Promise.race([Promise.all(agents.map((agent) => agent.ready)), finished]);
   return { finished };
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }
 
 /** Where clients on this machine reach a server that listens there. */

@@ -1,0 +1,96 @@
+/** In a cluster kube-apiserver has the core kinds, knows the users and decides what they may. */
+import type { Logger } from 'pino';
+import { allowMasters, allowPaths } from '../../apiserver/authz/always-allow.js';
+import { AuthorizerUnion } from '../../apiserver/authz/authorizer.js';
+import { SubjectAccessReviewAuthorizer } from '../../apiserver/delegation/subject-access-review.js';
+import { TokenReviewVerifier } from '../../apiserver/delegation/token-review.js';
+import { healthPaths } from '../../apiserver/server/native-api.js';
+import type { Client, Kind } from '../../controllers/runtime/client.js';
+import { SharedInformer } from '../../controllers/runtime/informer.js';
+import { namespaces } from '../../controllers/runtime/kinds.js';
+import type { TokenReview } from '../../openapi/generated/types/authentication_v1.js';
+import type { SubjectAccessReview } from '../../openapi/generated/types/authorization_v1.js';
+import { ClusterAuthentication } from './cluster-authentication.js';
+import {
+  clusterLauncherPods,
+  clusterLookups,
+  clusterNamespaces,
+  clusterNodeAddress,
+} from './cluster-lookups.js';
+import type { BuildSurroundings } from './surroundings.js';
+
+export interface ClusterSurroundingsOptions {
+  /** Of the cluster's API server, as the user that this server is there. */
+  readonly client: Client;
+  /** How long answers of the cluster count. Milliseconds. */
+  readonly tokenTtl: number;
+  readonly allowedTtl: number;
+  readonly refusedTtl: number;
+  readonly logger: Logger;
+}
+
+const tokenReviews: Kind<TokenReview> = {
+  group: 'authentication.k8s.io',
+  version: 'v1',
+  kind: 'TokenReview',
+  resource: 'tokenreviews',
+  namespaced: false,
+};
+const subjectAccessReviews: Kind<SubjectAccessReview> = {
+  group: 'authorization.k8s.io',
+  version: 'v1',
+  kind: 'SubjectAccessReview',
+  resource: 'subjectaccessreviews',
+  namespaced: false,
+};
+
+export function clusterSurroundings(options: ClusterSurroundingsOptions): BuildSurroundings {
+  const { client, logger } = options;
+  const now = Date.now;
+  const authentication = new ClusterAuthentication(client, logger);
+  const known = new SharedInformer({ client, kind: namespaces, logger });
+  let following: Promise<void> | undefined;
+  return () => ({
+    resources: [],
+    virtualResources: [],
+    authorizer: new AuthorizerUnion([
+      allowPaths(healthPaths),
+      allowMasters,
+      new SubjectAccessReviewAuthorizer({
+        reviewer: (review, signal) => client.create(subjectAccessReviews, review, signal),
+        allowedTtl: options.allowedTtl,
+        refusedTtl: options.refusedTtl,
+        now,
+      }),
+    ]),
+    authenticators: [authentication.requestHeader],
+    tokenVerifiers: [
+      new TokenReviewVerifier({
+        reviewer: (review, signal) => client.create(tokenReviews, review, signal),
+        ttl: options.tokenTtl,
+        now,
+      }),
+    ],
+    admission: [],
+    namespaces: clusterNamespaces(client, known),
+    elsewhere: clusterLookups(client),
+    launcherPods: clusterLauncherPods(client),
+    nodeAddress: clusterNodeAddress(client),
+    readinessChecks: [
+      {
+        name: 'request-header-ca',
+        check: () => {
+          authentication.check();
+        },
+      },
+    ],
+    clientAuthorities: () => authentication.authorities,
+    async start(signal, changed) {
+      following = known.run(signal);
+      await Promise.all([authentication.start(signal, changed), known.synced(signal)]);
+    },
+    async stopped() {
+      await Promise.all([authentication.stopped(), following]);
+    },
+  });
+}
