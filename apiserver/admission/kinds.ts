@@ -4,6 +4,7 @@ import type { AdmissionPlugin } from './interface.js';
 import { kubeVirtValidation } from './kubevirt/validate.js';
 import { launcherPodDefaults } from './launcherpod/mutate.js';
 import { migrationPolicyValidation } from './migrationpolicy/validate.js';
+import { pluginValidation } from './plugin/validate.js';
 import { virtualMachineBackupValidation } from './vmbackup/validate.js';
 import { virtualMachineBackupTrackerValidation } from './vmbackuptracker/validate.js';
 import { virtualMachineCloneDefaults } from './vmclone/mutate.js';
@@ -39,5 +40,6 @@ export function kindAdmissions({ isComponent, randomBytes }: KindDependencies): 
     virtualMachineCloneValidation(),
     virtualMachineBackupValidation(),
     virtualMachineBackupTrackerValidation(),
+    pluginValidation(),
   ];
 }

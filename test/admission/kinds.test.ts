@@ -179,6 +179,23 @@ const cases: readonly Case[] = [
     wrong: { source: { ...vmReference(), name: '' } },
     causes: ['FieldValueInvalid spec.source'],
   },
+  {
+    apiVersion: 'plugin.kubevirt.io/v1alpha1',
+    kind: 'Plugin',
+    right: {
+      condition: 'has(vmi.metadata.labels)',
+      domainHooks: [{ sidecar: { socketPath: '/run/a.sock' } }],
+    },
+    wrong: {
+      condition: 'vm.spec == 1',
+      domainHooks: [{ cel: { expression: '"text"' } }, { sidecar: { socketPath: '/run/../a.sock' } }],
+    },
+    causes: [
+      'FieldValueInvalid spec.condition',
+      'FieldValueInvalid spec.domainHooks[0].cel.expression',
+      'FieldValueInvalid spec.domainHooks[1].sidecar.socketPath',
+    ],
+  },
 ];
 
 for (const { apiVersion, kind, right, wrong, causes } of cases) {
