@@ -30,8 +30,8 @@ function pathOf({ apiVersion, kind }: Pick<Sent, 'apiVersion' | 'kind'>, namespa
   return `/apis/${apiVersion}/${resource.namespaced ? `namespaces/${namespace}/` : ''}${resource.plural}`;
 }
 
-const create = (object: Sent, namespace = 'default'): Promise<Answer> =>
-  send('POST', pathOf(object, namespace), object);
+const create = (object: Sent, namespace = 'default', query = ''): Promise<Answer> =>
+  send('POST', `${pathOf(object, namespace)}${query}`, object);
 
 const configuration = {
   developerConfiguration: { featureGates: ['IncrementalBackup', 'Plugins', 'MigrationStallDetection'] },
@@ -210,6 +210,26 @@ for (const { apiVersion, kind, right, wrong, causes } of cases) {
     assert.deepEqual(found, causes, refused.text);
   });
 }
+
+test('objects without their parts are refused for that', async () => {
+  for (const { apiVersion, kind, right } of cases) {
+    // Any part of the right one may be missing, or be empty.
+    const parts = right as Readonly<Record<string, unknown>>;
+    const specs = Object.keys(parts).flatMap((name) => [
+      { ...parts, [name]: undefined },
+      { ...parts, [name]: {} },
+      { ...parts, [name]: null },
+    ]);
+    for (const spec of [undefined, {}, null, ...specs]) {
+      const answer = await create(
+        { apiVersion, kind, metadata: { name: 'partial' }, spec },
+        'default',
+        '?dryRun=All',
+      );
+      assert.ok([201, 422, 400].includes(answer.status), `${kind} ${JSON.stringify(spec)}: ${answer.text}`);
+    }
+  }
+});
 
 test('what was ordered stays as it is', async () => {
   const kinds = [
