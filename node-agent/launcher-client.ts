@@ -25,6 +25,8 @@ export class LauncherConnectionError extends Error {
 }
 
 type Method = keyof LauncherMethods;
+/** Methods whose connection becomes the stream. */
+type StreamMethod = 'console' | 'portForward';
 type Params<M extends Method> = LauncherMethods[M]['params'];
 type Result<M extends Method> = LauncherMethods[M]['result'];
 
@@ -163,7 +165,7 @@ export class LauncherClient {
   }
 
   /** Rejects with `LauncherError`, `LauncherConnectionError`, or the signal's reason. */
-  call<M extends Exclude<Method, 'console' | 'subscribe'>>(
+  call<M extends Exclude<Method, StreamMethod | 'subscribe'>>(
     method: M,
     params: Params<M>,
     signal?: AbortSignal,
@@ -261,14 +263,34 @@ export async function openConsole(
   mode: LauncherMethods['console']['params']['mode'],
   signal: AbortSignal,
 ): Promise<LauncherConsole> {
+  const { socket, result } = await openRaw(path, 'console', { mode }, signal);
+  return { socket, writer: result.writer };
+}
+
+/** Connects to a port of the guest. Rejects with `LauncherError` or `LauncherConnectionError`. */
+export async function openPort(
+  path: string,
+  params: Params<'portForward'>,
+  signal: AbortSignal,
+): Promise<Socket> {
+  return (await openRaw(path, 'portForward', params, signal)).socket;
+}
+
+/** A connection that is the method's stream; paused until it is read. */
+async function openRaw<M extends StreamMethod>(
+  path: string,
+  method: M,
+  params: Params<M>,
+  signal: AbortSignal,
+): Promise<{ readonly socket: Socket; readonly result: Result<M> }> {
   const socket = await connectUnix(path, signal);
   try {
-    socket.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'console', params: { mode } })}\n`);
+    socket.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })}\n`);
     const message = parseMessage(await readFirstLine(socket, signal));
     const error = toError(message);
     if (error !== undefined) throw error;
-    const { writer } = message.result as LauncherMethods['console']['result'];
-    return { socket, writer };
+    // The launcher's contract.
+    return { socket, result: message.result as Result<M> };
   } catch (error) {
     socket.destroy();
     throw error;

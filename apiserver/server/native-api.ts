@@ -14,8 +14,11 @@ import {
 } from '../authz/reviews.js';
 import type { VirtualResource } from '../discovery/virtual-resource.js';
 import type { Registry } from '../registry/registry.js';
+import { guestActionSubresources } from '../subresources/guest-actions.js';
+import { guestReadSubresources } from '../subresources/guest-reads.js';
 import { lifecycleSubresources } from '../subresources/lifecycle.js';
 import type { LauncherPods } from '../subresources/launcher-pods.js';
+import { objectGraphSubresources } from '../subresources/object-graph.js';
 import type { NodeAgentDialer } from '../subresources/node-agent-dialer.js';
 import { streamSubresources } from '../subresources/streams.js';
 import type { Api } from './config.js';
@@ -62,6 +65,9 @@ export function nativeApi(options: NativeApiOptions): Api {
     subresources: [
       ...lifecycleSubresources({ registry, definitions, launcherPods }),
       ...streamSubresources({ registry, dialer }),
+      ...guestActionSubresources({ registry, definitions, dialer }),
+      ...guestReadSubresources({ registry, dialer }),
+      ...objectGraphSubresources({ registry, definitions }),
     ],
   };
 }

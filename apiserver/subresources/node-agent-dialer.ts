@@ -1,12 +1,14 @@
-/** Opens a stream of a VMI at its node's agent, over mutual TLS. */
+/** Reaches a VMI at its node's agent, over mutual TLS: opens streams, makes calls. */
 import type { IncomingMessage } from 'node:http';
-import { Agent } from 'node:https';
+import { Agent, request as httpsRequest, type AgentOptions } from 'node:https';
 import { WebSocket } from 'ws';
 import type { Status } from '../../openapi/meta.js';
 import {
   nodeAgentAddressAnnotation,
   nodeAgentServerName,
   nodeAgentPath,
+  type NodeAgentAction,
+  type NodeAgentRead,
   type NodeAgentStream,
 } from '../../openapi/node-agent.js';
 import type { Node } from '../../openapi/generated/types/core_v1.js';
@@ -14,22 +16,35 @@ import { ApiError, type Reason } from '../errors/api-error.js';
 import type { Registry } from '../registry/registry.js';
 import { maxPayloadBytes } from './websocket.js';
 
-export type StreamName = NodeAgentStream;
-
-export interface StreamRequest {
+export interface InstanceAddress {
   readonly node: string;
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
-  readonly stream: StreamName;
-  readonly query: Readonly<Record<string, string>>;
   /** W3C trace context to pass on. */
   readonly traceparent?: string | undefined;
 }
 
+export interface StreamRequest extends InstanceAddress {
+  readonly stream: NodeAgentStream;
+  readonly query: Readonly<Record<string, string>>;
+}
+
+export interface CallRequest extends InstanceAddress {
+  readonly method: 'GET' | 'PUT';
+  readonly subject: NodeAgentAction | NodeAgentRead;
+  readonly query: Readonly<Record<string, string>>;
+}
+
+export interface CallAnswer {
+  readonly contentType: string;
+  readonly body: Buffer;
+}
+
+/** Both methods reject with an ApiError: the agent's own refusal, or 503 if it can not be reached. */
 export interface NodeAgentDialer {
-  /** Rejects with an ApiError: the agent's own refusal, or 503 if it can not be reached. */
   open(request: StreamRequest, signal: AbortSignal): Promise<WebSocket>;
+  call(request: CallRequest, signal: AbortSignal): Promise<CallAnswer>;
 }
 
 export interface DialerOptions {
@@ -41,29 +56,74 @@ export interface DialerOptions {
 }
 
 const maxRefusalBytes = 64 * 1024;
+/** Screenshots. */
+const maxAnswerBytes = 32 * 1024 * 1024;
 
 export function nodeAgentDialer(options: DialerOptions): NodeAgentDialer {
+  const addressOf = async (node: string): Promise<string> => {
+    const address = await options.addressOf(node);
+    if (address !== undefined) return address;
+    throw unavailable(`node ${node} has no ${nodeAgentAddressAnnotation}: its agent is not running`);
+  };
+  // Its own connection, with whatever certificate is current.
+  const tls = (node: string): AgentOptions => ({
+    ...options.credentials(),
+    servername: nodeAgentServerName(node),
+  });
   return {
     async open(request, signal) {
-      const address = await options.addressOf(request.node);
-      if (address === undefined) {
-        throw unavailable(
-          `node ${request.node} has no ${nodeAgentAddressAnnotation}: its agent is not running`,
-        );
-      }
-      const query = new URLSearchParams({ uid: request.uid, ...request.query });
-      const path = nodeAgentPath(request.namespace, request.name, request.stream);
-      const socket = new WebSocket(`wss://${address}${path}?${query.toString()}`, {
-        // Its own connection, with whatever certificate is current.
-        agent: new Agent({ ...options.credentials(), servername: nodeAgentServerName(request.node) }),
+      const url = urlOf('wss', await addressOf(request.node), request, request.stream);
+      const socket = new WebSocket(url, {
+        agent: new Agent(tls(request.node)),
         handshakeTimeout: options.timeoutMs ?? 10_000,
         maxPayload: maxPayloadBytes,
         perMessageDeflate: false,
-        ...(request.traceparent === undefined ? {} : { headers: { traceparent: request.traceparent } }),
+        headers: traceHeaders(request),
       });
       return opened(socket, request.node, signal);
     },
+
+    async call(request, signal) {
+      const url = urlOf('https', await addressOf(request.node), request, request.subject);
+      const response = await answered(url, { ...tls(request.node), signal }, request);
+      const { statusCode = 0, headers } = response;
+      if (statusCode < 200 || statusCode > 299) throw await refusal(response);
+      const body = await readBounded(response, maxAnswerBytes);
+      // A guest that is slow, and an agent that dies: the answer broke off.
+      if (!response.complete) throw unavailable(`the answer of the agent of node ${request.node} broke off`);
+      return { contentType: headers['content-type'] ?? 'application/json', body };
+    },
   };
+}
+
+function urlOf(
+  scheme: 'wss' | 'https',
+  address: string,
+  { namespace, name, uid, query }: InstanceAddress & Pick<CallRequest, 'query'>,
+  subject: Parameters<typeof nodeAgentPath>[2],
+): string {
+  const search = new URLSearchParams({ uid, ...query }).toString();
+  return `${scheme}://${address}${nodeAgentPath(namespace, name, subject)}?${search}`;
+}
+
+function traceHeaders({ traceparent }: InstanceAddress): Record<string, string> {
+  return traceparent === undefined ? {} : { traceparent };
+}
+
+function answered(
+  url: string,
+  options: AgentOptions & { readonly signal: AbortSignal },
+  request: CallRequest,
+): Promise<IncomingMessage> {
+  const { method, node } = request;
+  return new Promise((resolve, reject) => {
+    const sent = httpsRequest(url, { ...options, agent: false, method, headers: traceHeaders(request) });
+    sent.once('response', resolve);
+    sent.on('error', (cause) => {
+      reject(unavailable(`the agent of node ${node} can not be reached: ${cause.message}`, cause));
+    });
+    sent.end();
+  });
 }
 
 /** Where standalone's own registry knows the nodes. */
@@ -107,25 +167,26 @@ function unavailable(message: string, cause?: Error): ApiError {
 
 /** The agent's Status, passed on to the user. */
 async function refusal(response: IncomingMessage): Promise<ApiError> {
-  const text = await boundedText(response);
+  const text = (await readBounded(response, maxRefusalBytes)).toString();
   const status = parseStatus(text);
   const message = status?.message ?? `the node agent answered ${response.statusCode ?? 0}`;
   const reason = reasons.find((known) => known === status?.reason) ?? 'ServiceUnavailable';
   return new ApiError(reason, message, status?.details);
 }
 
-function boundedText(response: IncomingMessage): Promise<string> {
+/** What has come when the answer ends, or is cut off for its size. */
+function readBounded(response: IncomingMessage, limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
     response.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (size > maxRefusalBytes) response.destroy();
+      if (size > limit) response.destroy();
       else chunks.push(chunk);
     });
     response.once('error', reject);
     response.once('close', () => {
-      resolve(Buffer.concat(chunks).toString());
+      resolve(Buffer.concat(chunks));
     });
   });
 }
@@ -137,6 +198,7 @@ const reasons: readonly Reason[] = [
   'Conflict',
   'TooManyRequests',
   'NotImplemented',
+  'InternalError',
 ];
 
 function parseStatus(text: string): Partial<Status> | undefined {

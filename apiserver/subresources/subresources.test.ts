@@ -1,82 +1,20 @@
 /** Actions and streams through the whole server: who may, what is stored, and what is refused. */
-import test, { type TestContext } from 'node:test';
+import test from 'node:test';
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
-import https from 'node:https';
-import { WebSocket, WebSocketServer } from 'ws';
-import type { VirtualMachine } from '../../openapi/generated/types/kubevirt_v1.js';
-import { nodeAgentAddressAnnotation, nodeAgentServerName } from '../../openapi/node-agent.js';
-import type { CertificateAuthority } from '../pki/authority.js';
-import { startNativeServer, type NativeServer } from '../../test/apiserver/native-server.js';
-import { requestOf, type Answer, type RequestOptions } from '../../test/apiserver/test-server.js';
-
-const kubevirt = '/apis/kubevirt.io/v1/namespaces/default';
-const alias = '/apis/subresources.kubevirt.io/v1/namespaces/default';
-
-interface Fixture extends NativeServer {
-  request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
-  /** Creates through the API, as the administrator. */
-  create(path: string, object: unknown): Promise<Answer>;
-}
-
-async function start(t: TestContext): Promise<Fixture> {
-  const server = await startNativeServer();
-  t.after(() => server.close());
-  const request = requestOf({ port: server.port, ca: server.authority.cert });
-  return {
-    ...server,
-    request,
-    create: (path, object) =>
-      request('POST', path, {
-        token: 'admin',
-        body: JSON.stringify(object),
-        headers: { 'content-type': 'application/json' },
-      }),
-  };
-}
-
-const spec = { domain: { devices: {}, memory: { guest: '128Mi' } } };
-
-async function createVm(server: Fixture, name: string, runStrategy: string): Promise<void> {
-  const answer = await server.create(`${kubevirt}/virtualmachines`, {
-    apiVersion: 'kubevirt.io/v1',
-    kind: 'VirtualMachine',
-    metadata: { name },
-    spec: { runStrategy, template: { spec } },
-  });
-  assert.equal(answer.status, 201, answer.text);
-}
-
-/** A VMI as a node agent would report it. */
-async function createVmi(server: Fixture, name: string, phase: string, nodeName: string): Promise<string> {
-  const path = `${kubevirt}/virtualmachineinstances`;
-  const created = await server.create(path, {
-    apiVersion: 'kubevirt.io/v1',
-    kind: 'VirtualMachineInstance',
-    metadata: { name },
-    spec,
-  });
-  assert.equal(created.status, 201, created.text);
-  const answer = await server.request('PATCH', `${path}/${name}/status`, {
-    token: 'admin',
-    body: JSON.stringify({ status: { phase, nodeName } }),
-    headers: { 'content-type': 'application/merge-patch+json' },
-  });
-  assert.equal(answer.status, 200, answer.text);
-  return (answer.json()['metadata'] as { uid: string }).uid;
-}
-
-const vmOf = (server: Fixture, name: string): Promise<VirtualMachine | undefined> =>
-  server.registry.get<VirtualMachine>({
-    group: 'kubevirt.io',
-    resource: 'virtualmachines',
-    namespace: 'default',
-    name,
-  });
+import {
+  alias,
+  createVm,
+  createVmi,
+  kubevirt,
+  refusal,
+  startServer,
+  vmOf,
+  withConsole,
+} from '../../test/apiserver/subresources.js';
 
 test('start and stop of a halted VM change its run strategy, under both groups', async (t) => {
-  const server = await start(t);
+  const server = await startServer(t);
   await createVm(server, 'a', 'Halted');
   const started = await server.request('PUT', `${alias}/virtualmachines/a/start`, { token: 'admin' });
   assert.deepEqual([started.status, started.text], [202, '']);
@@ -99,7 +37,7 @@ test('start and stop of a halted VM change its run strategy, under both groups',
 });
 
 test('a manual VM is asked by state change requests; a dry run asks nothing', async (t) => {
-  const server = await start(t);
+  const server = await startServer(t);
   await createVm(server, 'a', 'Manual');
   const body = JSON.stringify({ paused: true, dryRun: ['All'] });
   const headers = { 'content-type': 'application/json' };
@@ -113,7 +51,7 @@ test('a manual VM is asked by state change requests; a dry run asks nothing', as
 });
 
 test('bad options, unknown machines and wrong methods are refused as Statuses', async (t) => {
-  const server = await start(t);
+  const server = await startServer(t);
   await createVm(server, 'a', 'Manual');
   const path = `${alias}/virtualmachines/a`;
   const json = { 'content-type': 'application/json' };
@@ -143,7 +81,7 @@ test('bad options, unknown machines and wrong methods are refused as Statuses', 
 });
 
 test('the alias group has rules of its own', async (t) => {
-  const server = await start(t);
+  const server = await startServer(t);
   await createVm(server, 'a', 'Halted');
   const rbac = '/apis/rbac.authorization.k8s.io/v1/namespaces/default';
   const apiVersion = 'rbac.authorization.k8s.io/v1';
@@ -174,97 +112,10 @@ test('the alias group has rules of its own', async (t) => {
   );
 });
 
-/** A node agent that echoes, and tells who called with which query. */
-async function startAgent(
-  t: TestContext,
-  authority: CertificateAuthority,
-  node: string,
-): Promise<{ port: number; calls: string[]; sockets: WebSocket[] }> {
-  const pair = authority.issue({
-    commonName: node,
-    dnsNames: [nodeAgentServerName(node)],
-    usages: ['server'],
-    days: 1,
-  });
-  const server = https.createServer({
-    ...pair,
-    ca: authority.cert,
-    requestCert: true,
-    rejectUnauthorized: true,
-  });
-  const websockets = new WebSocketServer({ noServer: true });
-  const calls: string[] = [];
-  const sockets: WebSocket[] = [];
-  server.on('upgrade', (request, socket, head) => {
-    calls.push(request.url ?? '');
-    if (request.url?.includes('/busy/') === true) {
-      const status = JSON.stringify({
-        kind: 'Status',
-        reason: 'Conflict',
-        message: 'somebody writes already',
-      });
-      socket.end(`HTTP/1.1 409 Conflict\r\nContent-Length: ${status.length}\r\n\r\n${status}`);
-      return;
-    }
-    websockets.handleUpgrade(request, socket, head, (client) => {
-      sockets.push(client);
-      client.send(Buffer.from('login: '));
-      client.on('message', (data, isBinary) => {
-        client.send(data, { binary: isBinary });
-      });
-    });
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    sockets.forEach((socket) => {
-      socket.terminate();
-    });
-    server.close();
-  });
-  const address = server.address();
-  assert.ok(typeof address === 'object' && address !== null);
-  return { port: address.port, calls, sockets };
-}
-
-async function withConsole(t: TestContext): Promise<{
-  server: Fixture;
-  agent: Awaited<ReturnType<typeof startAgent>>;
-  readonly dial: (path: string, token?: string, protocols?: string[]) => WebSocket;
-}> {
-  const server = await start(t);
-  const agent = await startAgent(t, server.authority, 'n1');
-  const node = await server.create('/api/v1/nodes', {
-    apiVersion: 'v1',
-    kind: 'Node',
-    metadata: { name: 'n1', annotations: { [nodeAgentAddressAnnotation]: `127.0.0.1:${agent.port}` } },
-  });
-  assert.equal(node.status, 201, node.text);
-  return {
-    server,
-    agent,
-    dial: (path, token = 'admin', protocols = ['plain.kubevirt.io']) =>
-      new WebSocket(`wss://127.0.0.1:${server.port}${path}`, protocols, {
-        ca: server.authority.cert,
-        headers: { authorization: `Bearer ${token}` },
-      }),
-  };
-}
-
-/** The Status with which an upgrade was refused. */
-async function refusal(socket: WebSocket): Promise<{ code: number | undefined; message: string }> {
-  socket.on('error', () => undefined);
-  const [, response] = (await once(socket, 'unexpected-response')) as [unknown, IncomingMessage];
-  const chunks: Buffer[] = [];
-  response.on('data', (chunk: Buffer) => chunks.push(chunk));
-  await once(response, 'end');
-  const status = JSON.parse(Buffer.concat(chunks).toString()) as { message: string };
-  return { code: response.statusCode, message: status.message };
-}
-
 test('a console is relayed both ways, with everything that the guest said first', async (t) => {
   const { server, agent, dial } = await withConsole(t);
-  const uid = await createVmi(server, 'a', 'Running', 'n1');
+  const vm = await createVm(server, 'a', 'Always');
+  const uid = await createVmi(server, 'a', 'Running', 'n1', { vm });
   for (const path of [
     `${alias}/virtualmachineinstances/a/console`,
     `${kubevirt}/virtualmachines/a/console?mode=read`,

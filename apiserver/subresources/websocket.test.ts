@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import http from 'node:http';
 import { WebSocket, WebSocketServer } from 'ws';
-import { chooseProtocol, isWebSocketHandshake, relay } from './websocket.js';
+import { isWebSocketHandshake, relay } from './websocket.js';
 
 /** The two ends of one websocket; `near` is the server's. */
 async function pair(
@@ -87,13 +87,6 @@ test('an end that does not read stops the other from being read', async (t) => {
   });
   stop.abort();
   await done;
-});
-
-test('of the offered protocols the plain one is chosen, and never a token', () => {
-  const token = 'base64url.bearer.authorization.k8s.io.abc';
-  assert.equal(chooseProtocol(new Set([token, 'x', 'plain.kubevirt.io'])), 'plain.kubevirt.io');
-  assert.equal(chooseProtocol(new Set([token, 'x'])), 'x');
-  assert.equal(chooseProtocol(new Set([token])), undefined);
 });
 
 test('what is a handshake', () => {

@@ -1,11 +1,8 @@
 /** The server's end of websockets: handshake, liveness, and a relay between two of them. */
 import type { IncomingMessage } from 'node:http';
 import { WebSocketServer, type RawData, type WebSocket } from 'ws';
-import { websocketTokenPrefix } from '../authn/bearer-token.js';
 import type { UpgradeSocket } from '../http/exchange.js';
-
-/** What KubeVirt's clients offer; the payload is the bytes themselves. */
-export const plainProtocol = 'plain.kubevirt.io';
+import { chooseProtocol, isClosing, streamProtocol } from './stream-protocols.js';
 
 /** Consoles and VNC never need a larger message. */
 export const maxPayloadBytes = 1024 * 1024;
@@ -16,12 +13,6 @@ const pingIntervalMs = 20_000;
 const allowedMissedPongs = 2;
 /** A peer that does not answer a close frame is cut off after this. */
 const closeTimeoutMs = 2_000;
-
-/** `undefined` if none was offered, which is fine. Tokens travel as protocols too, and must not be echoed. */
-export function chooseProtocol(offered: ReadonlySet<string>): string | undefined {
-  if (offered.has(plainProtocol)) return plainProtocol;
-  return [...offered].find((protocol) => !protocol.startsWith(websocketTokenPrefix));
-}
 
 const server = (): WebSocketServer =>
   new WebSocketServer({
@@ -59,7 +50,8 @@ export function isWebSocketHandshake({ method, headers }: IncomingMessage): bool
 }
 
 /**
- * Passes messages both ways until either side is gone, then closes the other. Resolves when both are closed.
+ * Passes payloads both ways until either side is gone, then closes the other. Resolves when both are closed. The backend
+ * speaks plain bytes, the client what was agreed with it.
  * @param signal ends both sides with 1001 (going away)
  */
 export async function relay(
@@ -74,8 +66,12 @@ export async function relay(
   };
   signal.addEventListener('abort', stop);
   if (signal.aborted) stop();
-  pass(client, backend);
-  pass(backend, client);
+  const { decode, encode } = streamProtocol(client.protocol);
+  pass(client, backend, (message) => {
+    if (isClosing(client.protocol, message)) closeSoon(client, 1000, 'the client has sent all');
+    return decode(message);
+  });
+  pass(backend, client, encode);
   const timers = [keepAlive(client, pingMs), keepAlive(backend, pingMs)];
   try {
     await Promise.all([
@@ -92,15 +88,26 @@ export async function relay(
   }
 }
 
-/** Every message goes on as a binary one: the payload is bytes, whatever a browser calls it. */
-function pass(from: WebSocket, to: WebSocket): void {
+/** Datagrams are messages: each goes on as one, empty ones included. Bytes go on as binary, whatever a browser calls them. */
+function pass(
+  from: WebSocket,
+  to: WebSocket,
+  convert: (message: Buffer) => string | Buffer | undefined,
+): void {
   from.on('message', (data: RawData) => {
     if (to.readyState !== to.OPEN) return;
-    to.send(data as Buffer, { binary: true }, () => {
+    const message = convert(bytesOf(data));
+    if (message === undefined) return;
+    to.send(message, { binary: typeof message !== 'string' }, () => {
       if (from.isPaused && to.bufferedAmount < highWaterBytes) from.resume();
     });
     if (to.bufferedAmount >= highWaterBytes) from.pause();
   });
+}
+
+function bytesOf(data: RawData): Buffer {
+  if (Array.isArray(data)) return Buffer.concat(data);
+  return Buffer.isBuffer(data) ? data : Buffer.from(data);
 }
 
 /** Sends pings, and cuts off a peer that stopped answering. */
@@ -109,7 +116,8 @@ function keepAlive(socket: WebSocket, pingMs: number): NodeJS.Timeout {
   socket.on('pong', () => (missed = 0));
   const timer = setInterval(() => {
     if (socket.readyState !== socket.OPEN) return;
-    if (missed >= allowedMissedPongs) {
+    // A peer whose reading is held up by back pressure can not be heard: that is no sign of its death.
+    if (missed >= allowedMissedPongs && !socket.isPaused) {
       socket.terminate();
       return;
     }

@@ -50,16 +50,7 @@ const virtualMachineActions = [
   'migrate',
   'memorydump',
 ];
-const instanceActions = [
-  'pause',
-  'unpause',
-  'addvolume',
-  'removevolume',
-  'freeze',
-  'unfreeze',
-  'softreboot',
-  'reset',
-];
+const guestActions = ['pause', 'unpause', 'freeze', 'unfreeze', 'softreboot', 'reset'];
 const instanceReads = ['guestosinfo', 'filesystemlist', 'userlist', 'objectgraph'];
 const instanceStreams = ['console', 'vnc', 'vnc/screenshot', 'portforward', 'vsock', 'usbredir'];
 
@@ -84,7 +75,8 @@ const actionRules: PolicyRule[] = [
     apiGroups: subresourceGroups,
     resources: [
       ...of('virtualmachines', virtualMachineActions),
-      ...of('virtualmachineinstances', instanceActions),
+      ...of('virtualmachineinstances', ['addvolume', 'removevolume']),
+      ...onBoth(guestActions),
     ],
     verbs: ['update'],
   },

@@ -1,7 +1,9 @@
 /** Answers that are no stream, as Kubernetes' Status objects. */
 import type { Duplex } from 'node:stream';
 import { STATUS_CODES } from 'node:http';
+import { launcherErrorCodes } from '../../openapi/launcher/protocol.js';
 import type { Status } from '../../openapi/meta.js';
+import { LauncherConnectionError, LauncherError } from '../launcher-client.js';
 
 export type RefusalReason =
   | 'BadRequest'
@@ -49,6 +51,24 @@ export class Refusal extends Error {
     };
   }
 }
+
+/** What an error on the way to or from a launcher means to the user; other errors are returned as they are. */
+export function launcherRefusal(name: string, error: unknown): unknown {
+  if (error instanceof LauncherError) {
+    return new Refusal(reasonsOfLauncherErrors.get(error.code) ?? 'InternalError', error.message, {
+      cause: error,
+    });
+  }
+  if (!(error instanceof LauncherConnectionError)) return error;
+  const message = `the launcher of VirtualMachineInstance "${name}" cannot be reached`;
+  return new Refusal('ServiceUnavailable', message, { cause: error });
+}
+
+const reasonsOfLauncherErrors: ReadonlyMap<number, RefusalReason> = new Map([
+  [launcherErrorCodes.consoleBusy, 'Conflict'],
+  [launcherErrorCodes.invalidState, 'Conflict'],
+  [launcherErrorCodes.guestAgentUnavailable, 'ServiceUnavailable'],
+]);
 
 /** Answers an upgrade request that was not upgraded, and ends its connection. */
 export function refuseUpgrade(socket: Duplex, refusal: Refusal): void {

@@ -1,7 +1,8 @@
 /** Passes bytes between a websocket and a socket, no faster than the slower end takes them. */
-import type { Socket } from 'node:net';
 import type { RawData, WebSocket } from 'ws';
 import type { Clock } from '../../controllers/runtime/clock.js';
+import { DatagramReader, frameDatagram } from '../../openapi/launcher/datagrams.js';
+import type { StreamTarget } from './stream-target.js';
 
 /** Bytes that may wait in a websocket before its source is paused. */
 const highWaterMark = 256 * 1024;
@@ -12,7 +13,7 @@ const pingInterval = 20_000;
 const lastWordsTimeout = 2000;
 
 /** Codes of RFC 6455. */
-const closeCodes = { normal: 1000, goingAway: 1001, internal: 1011 } as const;
+const closeCodes = { normal: 1000, goingAway: 1001, policy: 1008, internal: 1011 } as const;
 
 export interface RelayOptions {
   readonly clock: Clock;
@@ -25,9 +26,31 @@ function toBuffer(data: RawData): Buffer {
   return Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data);
 }
 
-/** Resolves when both ends are closed. Takes over `socket`, which may be paused with data waiting. */
-export async function relay(webSocket: WebSocket, socket: Socket, options: RelayOptions): Promise<void> {
+interface Framing {
+  readonly toSocket: (message: Buffer) => Buffer;
+  /** The messages that a chunk completes. */
+  readonly toMessages: (chunk: Buffer) => readonly Buffer[];
+}
+
+function framing(carries: StreamTarget['carries']): Framing {
+  if (carries === 'bytes') return { toSocket: (message) => message, toMessages: (chunk) => [chunk] };
+  const reader = new DatagramReader();
+  return {
+    // What is longer than a datagram can be would be lost in UDP, too.
+    toSocket: (message) => (message.length > 0xffff ? Buffer.alloc(0) : frameDatagram(message)),
+    toMessages: (chunk) => reader.push(chunk),
+  };
+}
+
+/** Resolves when both ends are closed. Takes over the target's socket, which may be paused with data waiting. */
+export async function relay(
+  webSocket: WebSocket,
+  target: StreamTarget,
+  options: RelayOptions,
+): Promise<void> {
   const { clock, signal } = options;
+  const { socket, takenOver } = target;
+  const { toSocket, toMessages } = framing(target.carries);
   let answered = true;
   let cancelPing: (() => void) | undefined;
   const ping = (): void => {
@@ -42,6 +65,13 @@ export async function relay(webSocket: WebSocket, socket: Socket, options: Relay
   };
   const stop = (): void => {
     webSocket.close(closeCodes.goingAway, 'the node agent is stopping');
+    socket.destroy();
+  };
+
+  const yieldToNewcomer = (): void => {
+    // A side that is held up by back pressure would not see the answer to its closing frame.
+    webSocket.resume();
+    webSocket.close(closeCodes.policy, 'another session has taken over');
     socket.destroy();
   };
 
@@ -73,21 +103,25 @@ export async function relay(webSocket: WebSocket, socket: Socket, options: Relay
     answered = true;
   });
   webSocket.on('message', (data) => {
-    if (socket.writable && !socket.write(toBuffer(data))) webSocket.pause();
+    if (socket.writable && !socket.write(toSocket(toBuffer(data)))) webSocket.pause();
   });
   socket.on('drain', () => {
     webSocket.resume();
   });
-  socket.on('data', (chunk) => {
+  socket.on('data', (chunk: Buffer) => {
     if (webSocket.readyState !== webSocket.OPEN) return;
-    webSocket.send(chunk, { binary: true }, () => {
-      if (webSocket.bufferedAmount < highWaterMark / 2) socket.resume();
-    });
+    for (const message of toMessages(chunk)) {
+      webSocket.send(message, { binary: true }, () => {
+        if (webSocket.bufferedAmount < highWaterMark / 2) socket.resume();
+      });
+    }
     if (webSocket.bufferedAmount > highWaterMark) socket.pause();
   });
   cancelPing = clock.timer(pingInterval, ping);
   if (signal.aborted) stop();
   signal.addEventListener('abort', stop, { once: true });
+  if (takenOver?.aborted === true) yieldToNewcomer();
+  takenOver?.addEventListener('abort', yieldToNewcomer, { once: true });
   socket.resume();
   await Promise.all([webSocketClosed, socketClosed]);
   signal.removeEventListener('abort', stop);

@@ -1,174 +1,17 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import type { IncomingMessage } from 'node:http';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { request } from 'node:https';
-import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import test, { type TestContext } from 'node:test';
+import test from 'node:test';
 import { WebSocket } from 'ws';
 import { ensureCa } from '../../apiserver/pki/authority.js';
-import { systemClock } from '../../controllers/runtime/clock.js';
-import { SharedInformer } from '../../controllers/runtime/informer.js';
-import { virtualMachineInstances } from '../../controllers/runtime/kinds.js';
-import { FakeClient } from '../../controllers/runtime/testing/fake-client.js';
 import { FakeClock } from '../../controllers/runtime/testing/fake-clock.js';
-import { SilentLogger } from '../../controllers/runtime/testing/silent-logger.js';
-import { launcherErrorCodes } from '../../openapi/launcher/protocol.js';
-import type { Status } from '../../openapi/meta.js';
-import { apiserverUser, nodeAgentServerName, nodeAgentPath } from '../../openapi/node-agent.js';
-import { PodDirectories } from '../pod-directory.js';
-import { namespace, newVmi, nodeName } from '../testing/objects.js';
-import { StreamServer } from './stream-server.js';
-
-type Console = (socket: Socket, mode: string) => void;
-
-/** A control socket that knows consoles only, and a VNC server that echoes. */
-async function launcher(t: TestContext, directory: string, console: Console): Promise<Set<Socket>> {
-  const sockets = new Set<Socket>();
-  const serve = async (path: string, handle: (socket: Socket) => void): Promise<void> => {
-    const server: Server = createServer((socket) => {
-      sockets.add(socket);
-      socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
-      handle(socket);
-    });
-    await new Promise<void>((resolve) => server.listen(path, resolve));
-    t.after(async () => {
-      for (const socket of sockets) socket.destroy();
-      await new Promise((resolve) => server.close(resolve));
-    });
-  };
-  await mkdir(join(directory, 'qemu'), { recursive: true });
-  await serve(join(directory, 'launcher.sock'), (socket) => {
-    socket.once('data', (chunk) => {
-      const message = JSON.parse(chunk.toString()) as { id: number; params: { mode: string } };
-      const { mode } = message.params;
-      if (mode === 'write' && sockets.size > 1) {
-        const error = {
-          code: launcherErrorCodes.consoleBusy,
-          message: 'somebody writes to the console already',
-        };
-        socket.end(`${JSON.stringify({ jsonrpc: '2.0', id: message.id, error })}\n`);
-        return;
-      }
-      socket.write(
-        `${JSON.stringify({ jsonrpc: '2.0', id: message.id, result: { writer: mode !== 'read' } })}\n`,
-      );
-      console(socket, mode);
-    });
-  });
-  await serve(join(directory, 'qemu', 'vnc.sock'), (socket) => {
-    socket.write('RFB 003.008\n');
-    socket.pipe(socket);
-  });
-  return sockets;
-}
-
-const echo: Console = (socket) => {
-  socket.write('login: ');
-  socket.pipe(socket);
-};
-
-async function setUp(t: TestContext, { console = echo, clock = systemClock } = {}) {
-  const directory = await mkdtemp(join(tmpdir(), 'nativirt-streams-'));
-  t.after(() => rm(directory, { recursive: true, force: true }));
-  const authority = await ensureCa(join(directory, 'pki'));
-  const client = new FakeClient();
-  const created = await client.create(virtualMachineInstances, newVmi('vm'));
-  const vmi = client.put(virtualMachineInstances, { namespace, name: 'vm' }, (object) => ({
-    ...object,
-    status: { phase: 'Running', nodeName, activePods: { 'pod-uid': nodeName } },
-  }));
-  const logger = new SilentLogger();
-  const informer = new SharedInformer({ client, kind: virtualMachineInstances, logger });
-  const stop = new AbortController();
-  const running = informer.run(stop.signal);
-  await informer.synced(stop.signal);
-  const directories = new PodDirectories(join(directory, 'p'));
-  const sockets = await launcher(t, directories.of('pod-uid').path, console);
-  const days = 1;
-  const server = authority.issue({
-    commonName: 'node',
-    dnsNames: [nodeAgentServerName(nodeName)],
-    usages: ['server'],
-    days,
-  });
-  const streams = new StreamServer({
-    credentials: () => ({ ca: authority.cert, ...server }),
-    host: '127.0.0.1',
-    port: 0,
-    clock,
-    logger,
-    nodeName,
-    informer,
-    directories,
-  });
-  const port = await streams.listen();
-  t.after(async () => {
-    await streams.close();
-    stop.abort();
-    await running;
-  });
-  const apiserver = authority.issue({ commonName: apiserverUser, usages: ['client'], days });
-  const tls = { ca: authority.cert, servername: nodeAgentServerName(nodeName) };
-  const open = (
-    query: Record<string, string> = {},
-    stream: 'console' | 'vnc' = 'console',
-    identity: object = apiserver,
-  ) => {
-    const search = new URLSearchParams({ uid: vmi.metadata.uid, ...query }).toString();
-    const path = nodeAgentPath(namespace, 'vm', stream);
-    return new WebSocket(`wss://127.0.0.1:${port}${path}?${search}`, { ...tls, ...identity });
-  };
-  return { authority, streams, port, open, tls, apiserver, sockets, logger, uid: created.metadata.uid };
-}
-
-/** Collects what comes until it ends with `end`. */
-function received(socket: WebSocket, end: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let text = '';
-    socket.on('message', (data: Buffer, binary) => {
-      assert.equal(binary, true);
-      text += data.toString();
-      if (text.endsWith(end)) resolve(text);
-    });
-    socket.on('close', () => {
-      reject(new Error(`closed after "${text}"`));
-    });
-  });
-}
-
-function refusal(socket: WebSocket): Promise<Status> {
-  return new Promise((resolve, reject) => {
-    socket.on('error', () => undefined);
-    socket.on('open', () => {
-      reject(new Error('it was opened'));
-    });
-    socket.on('unexpected-response', (_request, response: IncomingMessage) => {
-      let text = '';
-      response.on('data', (chunk: Buffer) => (text += chunk.toString()));
-      response.on('end', () => {
-        const status = JSON.parse(text) as Status;
-        assert.equal(status.code, response.statusCode);
-        resolve(status);
-      });
-    });
-  });
-}
-
-const closed = (socket: WebSocket): Promise<number> =>
-  new Promise((resolve) => {
-    socket.on('close', (code) => {
-      resolve(code);
-    });
-  });
-
-const until = async (holds: () => boolean): Promise<void> => {
-  while (!holds()) await new Promise((resolve) => setImmediate(resolve));
-};
+import { apiserverUser } from '../../openapi/node-agent.js';
+import { closed, received, refusal, setUpStreams, until, type Console } from '../testing/streams.js';
 
 test('a console: bytes both ways from the first one on, and an end from either side', async (t) => {
-  const { open, sockets, streams } = await setUp(t);
+  const { open, sockets, streams } = await setUpStreams(t, ensureCa);
   const first = open();
   assert.equal(await received(first, 'login: '), 'login: ');
   first.send('root');
@@ -184,7 +27,7 @@ test('a console: bytes both ways from the first one on, and an end from either s
 });
 
 test('vnc goes to QEMU’s own socket', async (t) => {
-  const { open } = await setUp(t);
+  const { open } = await setUpStreams(t, ensureCa);
   const socket = open({}, 'vnc');
   await received(socket, 'RFB 003.008\n');
   socket.send('RFB 003.008\n');
@@ -193,7 +36,7 @@ test('vnc goes to QEMU’s own socket', async (t) => {
 });
 
 test('refusals are Status objects that say why', async (t) => {
-  const { open, port, tls, apiserver } = await setUp(t);
+  const { open, port, tls, apiserver } = await setUpStreams(t, ensureCa);
   const writer = open();
   await received(writer, 'login: ');
   const busy = await refusal(open());
@@ -220,11 +63,11 @@ test('refusals are Status objects that say why', async (t) => {
       .on('error', reject)
       .end();
   });
-  assert.equal(plain, 400);
+  assert.equal(plain, 404);
 });
 
 test('only the API server is let in', async (t) => {
-  const { authority, open, tls, port } = await setUp(t);
+  const { authority, open, tls, port } = await setUpStreams(t, ensureCa);
   const issue = (commonName: string, usage: 'client' | 'server') =>
     authority.issue({ commonName, usages: [usage], days: 1 });
   assert.equal((await refusal(open({}, 'console', issue('admin', 'client')))).code, 403);
@@ -274,7 +117,7 @@ test('a slow reader slows the source down, and nothing is lost', async (t) => {
     };
     more();
   };
-  const { open } = await setUp(t, { console: flood });
+  const { open } = await setUpStreams(t, ensureCa, { console: flood });
   const socket = open();
   await new Promise((resolve) => socket.once('open', resolve));
   socket.pause();
@@ -294,7 +137,7 @@ test('a slow reader slows the source down, and nothing is lost', async (t) => {
 
 test('pings every 20 s; a peer that answers none is given up', async (t) => {
   const clock = new FakeClock(Date.now());
-  const { open, sockets } = await setUp(t, { clock });
+  const { open, sockets } = await setUpStreams(t, ensureCa, { clock });
   const socket = open({}, 'console');
   await received(socket, 'login: ');
   const pinged = new Promise((resolve) => socket.once('ping', resolve));
@@ -311,7 +154,7 @@ test('pings every 20 s; a peer that answers none is given up', async (t) => {
 });
 
 test('opened and closed many times, nothing is left', async (t) => {
-  const { open, sockets, streams } = await setUp(t);
+  const { open, sockets, streams } = await setUpStreams(t, ensureCa);
   for (let count = 0; count < 50; count++) {
     const socket = open({ mode: 'read' });
     await received(socket, 'login: ');
@@ -326,11 +169,71 @@ test('opened and closed many times, nothing is left', async (t) => {
 });
 
 test('closing ends open streams with a word', async (t) => {
-  const { open, streams, sockets } = await setUp(t);
+  const { open, streams, sockets } = await setUpStreams(t, ensureCa);
   const socket = open();
   await received(socket, 'login: ');
   const code = closed(socket);
   await streams.close();
   assert.equal(await code, 1001);
   await until(() => sockets.size === 0);
+});
+
+test('a display has one session: a newcomer takes over, or is refused if it asks to be', async (t) => {
+  const { open } = await setUpStreams(t, ensureCa);
+  const first = open({}, 'vnc');
+  await received(first, 'RFB 003.008\n');
+  const polite = await refusal(open({ preserveSession: 'true' }, 'vnc'));
+  assert.deepEqual([polite.code, polite.message], [409, 'another session has this display']);
+  const told = new Promise<string>((resolve) => {
+    first.on('close', (code, reason) => {
+      resolve(`${code} ${reason.toString()}`);
+    });
+  });
+  const second = open({}, 'vnc');
+  await received(second, 'RFB 003.008\n');
+  assert.equal(await told, '1008 another session has taken over');
+  second.close();
+  await closed(second);
+  const third = open({ preserveSession: 'true' }, 'vnc');
+  await received(third, 'RFB 003.008\n');
+  third.terminate();
+});
+
+test('ports: bytes over TCP, one datagram a message over UDP', async (t) => {
+  const { open } = await setUpStreams(t, ensureCa);
+  const tcp = open({ port: '22' }, 'portforward');
+  await new Promise((resolve) => tcp.once('open', resolve));
+  tcp.send('SSH-');
+  tcp.send('2.0');
+  await received(tcp, 'SSH-2.0');
+  tcp.terminate();
+  const udp = open({ port: '53', protocol: 'udp' }, 'portforward');
+  await new Promise((resolve) => udp.once('open', resolve));
+  const sent = ['a', '', 'x'.repeat(60_000), 'last'];
+  const datagrams: string[] = [];
+  const all = new Promise<void>((resolve) => {
+    udp.on('message', (data: Buffer) => {
+      datagrams.push(data.toString());
+      if (datagrams.length === sent.length) resolve();
+    });
+  });
+  for (const datagram of sent) udp.send(datagram);
+  await all;
+  assert.deepEqual(datagrams, sent);
+  udp.terminate();
+  const wrong: Record<string, string>[] = [
+    {},
+    { port: '0' },
+    { port: '65536' },
+    { port: '22', protocol: 'sctp' },
+  ];
+  for (const query of wrong) {
+    assert.equal((await refusal(open(query, 'portforward'))).code, 400);
+  }
+});
+
+test('a VMI without the device has no such stream', async (t) => {
+  const { open } = await setUpStreams(t, ensureCa);
+  assert.equal((await refusal(open({}, 'usbredir'))).code, 409);
+  assert.equal((await refusal(open({ port: '1' }, 'vsock'))).code, 409);
 });

@@ -1,18 +1,21 @@
-/** Serves the streams of this node's VMIs to the API server: HTTPS with client certificates, websockets. */
+/** Serves this node's VMIs to the API server, streams and calls: HTTPS with client certificates, websockets. */
 import { constants } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 import { WebSocketServer, type WebSocket } from 'ws';
 import type { Clock } from '../../controllers/runtime/clock.js';
 import type { Logger } from '../../controllers/runtime/logger.js';
+import { handleCall, writeAnswer } from '../calls/call-handler.js';
+import { ExclusiveSessions } from './exclusive-sessions.js';
 import { parseBundle, refusePeer } from './peer.js';
 import { Refusal, refuseUpgrade } from './refusal.js';
 import { relay } from './relay.js';
-import { openStream, parseStreamRequest, type StreamTargets } from './stream-target.js';
+import { parseRequest, type Instances } from './request.js';
+import { openStream, type StreamTarget } from './stream-target.js';
 
 /** PEM. */
 export interface StreamCredentials {
@@ -21,7 +24,7 @@ export interface StreamCredentials {
   readonly key: string;
 }
 
-export interface StreamServerOptions extends StreamTargets {
+export interface StreamServerOptions extends Instances {
   /** Asked at start, and again by `reload`. */
   readonly credentials: () => StreamCredentials;
   /** Where it listens. */
@@ -44,6 +47,7 @@ export class StreamServer {
   });
   private readonly streams = new Set<Promise<void>>();
   private readonly stopping = new AbortController();
+  private readonly sessions = new ExclusiveSessions();
   private authorities: ReturnType<typeof parseBundle> = [];
 
   constructor(private readonly options: StreamServerOptions) {
@@ -59,7 +63,7 @@ export class StreamServer {
       ALPNProtocols: ['http/1.1'],
     });
     this.server.on('request', (request, response) => {
-      this.answer(request, response);
+      void this.answer(request, response);
     });
     this.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       const stream = this.upgrade(request, socket, head).finally(() => this.streams.delete(stream));
@@ -124,11 +128,24 @@ export class StreamServer {
     return why === undefined ? undefined : new Refusal('Forbidden', why);
   }
 
-  private answer(request: IncomingMessage, response: ServerResponse): void {
-    const refusal =
-      this.peerRefusal(request) ?? new Refusal('BadRequest', 'this server has websocket streams only');
-    response.writeHead(refusal.code, { 'Content-Type': 'application/json', Connection: 'close' });
-    response.end(JSON.stringify(refusal.status));
+  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const gone = new AbortController();
+    response.once('close', () => {
+      gone.abort(new Error('the client went away'));
+    });
+    // Calls have no bodies.
+    request.resume();
+    response.shouldKeepAlive = false;
+    try {
+      const refused = this.peerRefusal(request);
+      if (refused !== undefined) throw refused;
+      writeAnswer(response, await handleCall(request, this.options, this.options.clock, gone.signal));
+    } catch (error) {
+      if (gone.signal.aborted) return;
+      const refusal = this.toRefusal(error, 'a call failed', 'the node agent failed to carry out the call');
+      response.writeHead(refusal.code, { 'Content-Type': 'application/json' });
+      response.end(JSON.stringify(refusal.status));
+    }
   }
 
   private async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
@@ -138,28 +155,40 @@ export class StreamServer {
     };
     socket.once('close', leave).on('error', leave);
     this.stopping.signal.addEventListener('abort', leave, { once: true });
-    let target: Socket | undefined;
+    let target: StreamTarget | undefined;
     try {
       const refused = this.peerRefusal(request);
       if (refused !== undefined) throw refused;
-      const wanted = parseStreamRequest(request.method, request.url ?? '');
-      target = await openStream(wanted, this.options, gone.signal);
+      if (request.method !== 'GET') throw new Refusal('MethodNotAllowed', 'streams are opened with GET');
+      const wanted = parseRequest(request.url ?? '');
+      const { options, sessions } = this;
+      target = await openStream(
+        wanted,
+        { ...options, sessions, vsockCredentials: options.credentials },
+        gone.signal,
+      );
       const webSocket = await this.accept(request, socket, head, target);
       socket.off('close', leave);
-      const { namespace, name, stream } = wanted;
+      const { namespace, name, subject: stream } = wanted;
       this.options.logger.info({ namespace, name, stream }, 'a stream was opened');
       await relay(webSocket, target, { clock: this.options.clock, signal: this.stopping.signal });
       this.options.logger.info({ namespace, name, stream }, 'a stream was closed');
     } catch (error) {
-      target?.destroy();
+      target?.socket.destroy();
       this.refuse(socket, error, gone.signal);
     } finally {
+      target?.release?.();
       this.stopping.signal.removeEventListener('abort', leave);
     }
   }
 
   /** Rejects if the handshake is no websocket's; ws has answered then. */
-  private accept(request: IncomingMessage, socket: Duplex, head: Buffer, target: Socket): Promise<WebSocket> {
+  private accept(
+    request: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+    { socket: target }: StreamTarget,
+  ): Promise<WebSocket> {
     return new Promise((resolve, reject) => {
       const failed = (): void => {
         reject(new Refusal('BadRequest', 'not a websocket handshake'));
@@ -179,11 +208,15 @@ export class StreamServer {
       socket.destroy();
       return;
     }
-    if (error instanceof Refusal) {
-      refuseUpgrade(socket, error);
-      return;
-    }
-    this.options.logger.error({ err: error }, 'a stream could not be opened');
-    refuseUpgrade(socket, new Refusal('InternalError', 'the node agent failed to open the stream'));
+    refuseUpgrade(
+      socket,
+      this.toRefusal(error, 'a stream could not be opened', 'the node agent failed to open the stream'),
+    );
+  }
+
+  private toRefusal(error: unknown, log: string, message: string): Refusal {
+    if (error instanceof Refusal) return error;
+    this.options.logger.error({ err: error }, log);
+    return new Refusal('InternalError', message);
   }
 }

@@ -1,111 +1,106 @@
-/** From the path and query of a stream request to the launcher's socket. */
-import type { Socket } from 'node:net';
+/** From a stream request to its other end: the launcher, or a socket of QEMU. */
+import type { Duplex } from 'node:stream';
 import { join } from 'node:path';
-import type { VirtualMachineInstance } from '../../openapi/generated/types/kubevirt_v1.js';
-import { launcherErrorCodes, podLayout, type LauncherMethods } from '../../openapi/launcher/protocol.js';
-import type { Informer } from '../../controllers/runtime/informer.js';
-import { connectUnix, LauncherConnectionError, LauncherError, openConsole } from '../launcher-client.js';
-import type { PodDirectories, PodDirectory } from '../pod-directory.js';
-import { Refusal } from './refusal.js';
+import { nodeAgentStreams, type NodeAgentStream } from '../../openapi/node-agent.js';
+import { podLayout, type LauncherMethods } from '../../openapi/launcher/protocol.js';
+import { connectUnix, openConsole, openPort } from '../launcher-client.js';
+import type { ExclusiveSessions } from './exclusive-sessions.js';
+import { launcherRefusal, Refusal } from './refusal.js';
+import { findInstance, type FoundInstance, type InstanceRequest, type Instances } from './request.js';
+import { openUsbRedirection } from './usb-redirection.js';
+import { connectVsock, type VsockCredentials } from './vsock.js';
 
-type ConsoleMode = LauncherMethods['console']['params']['mode'];
-
-export interface StreamRequest {
-  readonly namespace: string;
-  readonly name: string;
-  readonly stream: 'console' | 'vnc';
-  readonly uid: string;
-  readonly mode: ConsoleMode;
+export interface StreamTarget {
+  readonly socket: Duplex;
+  /** `datagrams`: framed on the socket, one a message on the websocket. */
+  readonly carries: 'bytes' | 'datagrams';
+  /** Aborts when another client takes the stream over. */
+  readonly takenOver?: AbortSignal;
+  /** Lets the next client have what only one may. */
+  release?(): void;
 }
 
-const pathPattern = /^\/v1\/namespaces\/([^/]+)\/virtualmachineinstances\/([^/]+)\/(console|vnc)$/;
-const modes: readonly ConsoleMode[] = ['write', 'read', 'force'];
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch (error) {
-    throw new Refusal('BadRequest', `the path has an invalid escape: ${text}`, { cause: error });
-  }
+export interface StreamTargets extends Instances {
+  readonly sessions: ExclusiveSessions;
+  readonly vsockCredentials: () => VsockCredentials;
 }
 
-/** Throws `Refusal`. */
-export function parseStreamRequest(method: string | undefined, target: string): StreamRequest {
-  if (method !== 'GET') throw new Refusal('MethodNotAllowed', 'streams are opened with GET');
-  if (!URL.canParse(target, 'http://agent')) throw new Refusal('BadRequest', 'the request target is no URL');
-  const url = new URL(target, 'http://agent');
-  const match = pathPattern.exec(url.pathname);
-  if (match === null) throw new Refusal('NotFound', `there is no stream at ${url.pathname}`);
-  const [, namespace = '', name = '', stream] = match;
-  const uid = url.searchParams.get('uid') ?? '';
-  if (uid === '') throw new Refusal('BadRequest', 'the query parameter uid is missing');
-  const wanted = url.searchParams.get('mode') ?? 'write';
-  const mode = modes.find((known) => known === wanted);
-  if (mode === undefined)
-    throw new Refusal('BadRequest', `mode must be one of ${modes.join(', ')}, not "${wanted}"`);
-  return {
-    namespace: decode(namespace),
-    name: decode(name),
-    stream: stream === 'vnc' ? 'vnc' : 'console',
-    uid,
-    mode,
-  };
+interface Opening {
+  readonly request: InstanceRequest;
+  readonly found: FoundInstance;
+  readonly targets: StreamTargets;
+  readonly signal: AbortSignal;
 }
 
-export interface StreamTargets {
-  readonly nodeName: string;
-  /** VMIs of this node. */
-  readonly informer: Informer<VirtualMachineInstance>;
-  readonly directories: PodDirectories;
+const modes = ['write', 'read', 'force'] as const satisfies LauncherMethods['console']['params']['mode'][];
+
+const open: Readonly<Record<NodeAgentStream, (opening: Opening) => Promise<StreamTarget>>> = {
+  async console({ request: { query }, found: { directory }, signal }) {
+    const wanted = query.get('mode') ?? 'write';
+    const mode = modes.find((known) => known === wanted);
+    if (mode === undefined)
+      throw new Refusal('BadRequest', `mode must be one of ${modes.join(', ')}, not "${wanted}"`);
+    const { socket } = await openConsole(directory.controlSocket, mode, signal);
+    return { socket, carries: 'bytes' };
+  },
+
+  async vnc({ request: { query, uid }, found: { directory }, targets, signal }) {
+    const preserve = query.get('preserveSession') === 'true';
+    const session = targets.sessions.claim(`${uid}/vnc`, preserve, 'another session has this display');
+    try {
+      const socket = await connectUnix(join(directory.path, podLayout.vncSocket), signal);
+      return { socket, carries: 'bytes', takenOver: session.takenOver, release: session.release };
+    } catch (error) {
+      session.release();
+      throw error;
+    }
+  },
+
+  async portforward({ request: { query }, found: { directory }, signal }) {
+    const protocol = query.get('protocol') ?? 'tcp';
+    if (protocol !== 'tcp' && protocol !== 'udp')
+      throw new Refusal('BadRequest', `protocol must be tcp or udp, not "${protocol}"`);
+    const port = portOf(query, 65535);
+    const socket = await openPort(directory.controlSocket, { port, protocol }, signal);
+    return { socket, carries: protocol === 'udp' ? 'datagrams' : 'bytes' };
+  },
+
+  async vsock({ request: { query }, found: { vmi }, targets, signal }) {
+    const cid = vmi.status?.VSOCKCID;
+    if (cid === undefined) throw new Refusal('Conflict', 'the VMI has no vsock context id');
+    const credentials = query.get('tls') === 'false' ? undefined : targets.vsockCredentials();
+    const socket = await connectVsock({ cid, port: portOf(query, 0xffffffff), credentials }, signal);
+    return { socket, carries: 'bytes' };
+  },
+
+  usbredir: ({ request: { uid }, found: { directory }, targets, signal }) =>
+    openUsbRedirection(directory.path, uid, targets.sessions, signal),
+};
+
+function portOf(query: URLSearchParams, largest: number): number {
+  const text = query.get('port') ?? '';
+  const port = Number(text);
+  if (!/^\d+$/.test(text) || port < 1 || port > largest)
+    throw new Refusal('BadRequest', `port must be a number from 1 to ${largest}, not "${text}"`);
+  return port;
 }
 
-function launcherOf(request: StreamRequest, targets: StreamTargets): PodDirectory {
-  const { namespace, name, uid } = request;
-  const vmi = targets.informer.get({ namespace, name });
-  const what = `VirtualMachineInstance "${name}" in namespace "${namespace}"`;
-  if (vmi === undefined) throw new Refusal('NotFound', `${what} does not run on node ${targets.nodeName}`);
-  if (vmi.metadata.uid !== uid) {
-    throw new Refusal('Conflict', `${what} has another UID than asked for: it was made anew`);
-  }
-  const pods = Object.entries(vmi.status?.activePods ?? {});
-  const pod = pods.find(([, node]) => node === targets.nodeName)?.[0];
-  if (pod === undefined) throw new Refusal('Conflict', `${what} has no launcher on node ${targets.nodeName}`);
-  return targets.directories.of(pod);
-}
-
-/** Opens the launcher's end of the stream. Rejects with `Refusal`. */
+/** Opens the VM's end of the stream. Rejects with `Refusal`. */
 export async function openStream(
-  request: StreamRequest,
+  request: InstanceRequest,
   targets: StreamTargets,
   signal: AbortSignal,
-): Promise<Socket> {
-  const directory = launcherOf(request, targets);
+): Promise<StreamTarget> {
+  const stream = nodeAgentStreams.find((known) => known === request.subject);
+  if (stream === undefined) throw new Refusal('NotFound', `there is no stream ${request.subject}`);
+  const found = findInstance(request, targets);
   try {
-    if (request.stream === 'vnc') return await connectUnix(join(directory.path, podLayout.vncSocket), signal);
-    return (await openConsole(directory.controlSocket, request.mode, signal)).socket;
+    return await open[stream]({ request, found, targets, signal });
   } catch (error) {
-    throw toRefusal(request, error);
+    if (stream === 'vnc' && error instanceof Error && error.message.includes('ENOENT')) {
+      const why = `VirtualMachineInstance "${request.name}" has no graphics device, or does not run yet`;
+      throw new Refusal('NotFound', why, { cause: error });
+    }
+    throw launcherRefusal(request.name, error);
   }
-}
-
-function toRefusal({ name, stream }: StreamRequest, error: unknown): unknown {
-  if (error instanceof LauncherError) {
-    const busy =
-      error.code === launcherErrorCodes.consoleBusy || error.code === launcherErrorCodes.invalidState;
-    return new Refusal(busy ? 'Conflict' : 'InternalError', error.message, { cause: error });
-  }
-  if (!(error instanceof LauncherConnectionError)) return error;
-  if (stream === 'vnc' && error.message.includes('ENOENT')) {
-    return new Refusal(
-      'NotFound',
-      `VirtualMachineInstance "${name}" has no graphics device, or does not run yet`,
-    );
-  }
-  return new Refusal(
-    'ServiceUnavailable',
-    `the launcher of VirtualMachineInstance "${name}" cannot be reached`,
-    {
-      cause: error,
-    },
-  );
 }

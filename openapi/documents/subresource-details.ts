@@ -41,29 +41,8 @@ const addVolume = action('Add a volume and its disk.', kubevirt('AddVolumeOption
 const removeVolume = action('Remove a volume and its disk.', kubevirt('RemoveVolumeOptions'), true);
 const cancelEvacuation = action('Call off an evacuation.', kubevirt('EvacuateCancelOptions'));
 
-const virtualMachine: Readonly<Record<string, SubresourceDetails>> = {
-  start: action('Start the virtual machine.', kubevirt('StartOptions')),
-  stop: action('Stop the virtual machine.', kubevirt('StopOptions')),
-  restart: action('Stop the virtual machine and start it again.', kubevirt('RestartOptions')),
-  migrate: action('Move the running virtual machine to another node.', kubevirt('MigrateOptions')),
-  addvolume: addVolume,
-  removevolume: removeVolume,
-  memorydump: action(
-    'Write the memory of the guest to a claim.',
-    kubevirt('VirtualMachineMemoryDumpRequest'),
-    true,
-  ),
-  removememorydump: action('Remove the memory dump from the virtual machine.'),
-  'evacuate/cancel': cancelEvacuation,
-  'expand-spec': {
-    description: 'Read the virtual machine with its instancetype and preference applied.',
-    response: kubevirt('VirtualMachine'),
-  },
-  objectgraph: objectGraph,
-  portforward: ports,
-};
-
-const virtualMachineInstance: Readonly<Record<string, SubresourceDetails>> = {
+/** Of an instance, and of a virtual machine through its instance. */
+const runningGuest: Readonly<Record<string, SubresourceDetails>> = {
   console: stream('Open the serial console.'),
   vnc: stream('Open the graphical console.', {
     name: 'preserveSession',
@@ -93,15 +72,6 @@ const virtualMachineInstance: Readonly<Record<string, SubresourceDetails>> = {
   unfreeze: action('Thaw the file systems of the guest.'),
   softreboot: action('Ask the guest to reboot.'),
   reset: action('Reset the guest as its reset button would.'),
-  addvolume: addVolume,
-  removevolume: removeVolume,
-  backup: action('Start a backup of the disks.', backup('BackupOptions'), true),
-  'redefine-checkpoint': action(
-    'Tell the guest’s disks of a checkpoint again.',
-    backup('BackupCheckpoint'),
-    true,
-  ),
-  'evacuate/cancel': cancelEvacuation,
   guestosinfo: {
     description: 'Read what the guest agent says of the operating system.',
     response: kubevirt('VirtualMachineInstanceGuestAgentInfo'),
@@ -115,6 +85,40 @@ const virtualMachineInstance: Readonly<Record<string, SubresourceDetails>> = {
     response: kubevirt('VirtualMachineInstanceFileSystemList'),
   },
   objectgraph: objectGraph,
+};
+
+const virtualMachine: Readonly<Record<string, SubresourceDetails>> = {
+  start: action('Start the virtual machine.', kubevirt('StartOptions')),
+  stop: action('Stop the virtual machine.', kubevirt('StopOptions')),
+  restart: action('Stop the virtual machine and start it again.', kubevirt('RestartOptions')),
+  migrate: action('Move the running virtual machine to another node.', kubevirt('MigrateOptions')),
+  addvolume: addVolume,
+  removevolume: removeVolume,
+  memorydump: action(
+    'Write the memory of the guest to a claim.',
+    kubevirt('VirtualMachineMemoryDumpRequest'),
+    true,
+  ),
+  removememorydump: action('Remove the memory dump from the virtual machine.'),
+  'evacuate/cancel': cancelEvacuation,
+  'expand-spec': {
+    description: 'Read the virtual machine with its instancetype and preference applied.',
+    response: kubevirt('VirtualMachine'),
+  },
+  ...runningGuest,
+};
+
+const virtualMachineInstance: Readonly<Record<string, SubresourceDetails>> = {
+  ...runningGuest,
+  addvolume: addVolume,
+  removevolume: removeVolume,
+  backup: action('Start a backup of the disks.', backup('BackupOptions'), true),
+  'redefine-checkpoint': action(
+    'Tell the guest’s disks of a checkpoint again.',
+    backup('BackupCheckpoint'),
+    true,
+  ),
+  'evacuate/cancel': cancelEvacuation,
   'sev/fetchcertchain': {
     description: 'Read the certificates of the SEV platform.',
     response: kubevirt('SEVPlatformInfo'),
@@ -135,6 +139,16 @@ const pods: Readonly<Record<string, SubresourceDetails>> = {
 const details: Readonly<Record<string, Readonly<Record<string, SubresourceDetails>>>> = {
   virtualmachines: virtualMachine,
   virtualmachineinstances: virtualMachineInstance,
+  'expand-vm-spec': {
+    '': {
+      ...action(
+        'Apply the instancetype and preference of a virtual machine that is sent.',
+        kubevirt('VirtualMachine'),
+        true,
+      ),
+      response: kubevirt('VirtualMachine'),
+    },
+  },
   pods,
   namespaces: {
     finalize: {
