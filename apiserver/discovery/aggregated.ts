@@ -20,7 +20,8 @@ export function aggregatedDiscovery(surface: ApiSurface, version: AggregatedVers
 }
 
 function resourceBody(resource: ServedResource): unknown {
-  const { shortNames, categories, subresources } = resource;
+  const { shortNames, categories } = resource;
+  const subresources = resource.subresources.filter(({ name }) => name !== '');
   return {
     resource: resource.plural,
     ...(resource.responseKind === undefined ? {} : { responseKind: resource.responseKind }),

@@ -56,13 +56,14 @@ export function apiResourceList(group: string, { version, resources }: ServedVer
             },
           ]),
       ...resource.subresources.map(({ name, responseKind, verbs }) => ({
-        name: `${resource.plural}/${name}`,
+        name: name === '' ? resource.plural : `${resource.plural}/${name}`,
         singularName: '',
         namespaced: resource.namespaced,
         ...(responseKind.group === group && responseKind.version === version
           ? {}
           : { group: responseKind.group, version: responseKind.version }),
-        kind: responseKind.kind,
+        // Clients would take what is of no object for another place of the kind.
+        kind: name === '' ? '' : responseKind.kind,
         verbs,
       })),
     ]),

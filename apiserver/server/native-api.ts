@@ -1,4 +1,5 @@
 /** Puts together what this server serves: stored kinds, reviews, and KubeVirt's subresources. */
+import type { KubeVirtConfiguration } from '../../openapi/generated/types/kubevirt_v1.js';
 import type { Definitions } from '../../openapi/schema.js';
 import type { TokenVerifier } from '../authn/bearer-token.js';
 import { selfSubjectReviews, tokenReviews } from '../authn/reviews.js';
@@ -16,6 +17,7 @@ import type { VirtualResource } from '../discovery/virtual-resource.js';
 import type { Registry } from '../registry/registry.js';
 import { guestActionSubresources } from '../subresources/guest-actions.js';
 import { guestReadSubresources } from '../subresources/guest-reads.js';
+import { expandSubresources } from '../subresources/expand.js';
 import { lifecycleSubresources } from '../subresources/lifecycle.js';
 import type { LauncherPods } from '../subresources/launcher-pods.js';
 import { objectGraphSubresources } from '../subresources/object-graph.js';
@@ -50,13 +52,14 @@ export function reviewResources(
 export interface NativeApiOptions {
   readonly registry: Registry;
   readonly definitions: Definitions;
+  readonly configuration: () => KubeVirtConfiguration;
   readonly virtualResources: readonly VirtualResource[];
   readonly launcherPods: LauncherPods;
   readonly dialer: NodeAgentDialer;
 }
 
 export function nativeApi(options: NativeApiOptions): Api {
-  const { registry, definitions, virtualResources, launcherPods, dialer } = options;
+  const { registry, definitions, configuration, virtualResources, launcherPods, dialer } = options;
   return {
     definitions,
     resources: registry.resources,
@@ -64,6 +67,7 @@ export function nativeApi(options: NativeApiOptions): Api {
     virtualResources,
     subresources: [
       ...lifecycleSubresources({ registry, definitions, launcherPods }),
+      ...expandSubresources({ registry, definitions, configuration }),
       ...streamSubresources({ registry, dialer }),
       ...guestActionSubresources({ registry, definitions, dialer }),
       ...guestReadSubresources({ registry, dialer }),

@@ -93,8 +93,11 @@ export class Router {
   }
 
   #subresource(info: RequestInfo): Subresource | undefined {
-    if (info.subresource === undefined) return undefined;
-    return this.#subresources.find(info.group, info.version, info.resource, info.subresource);
+    const { group, version, resource, name, namespace, subresource } = info;
+    if (subresource !== undefined) return this.#subresources.find(group, version, resource, subresource);
+    return name === undefined && namespace !== undefined
+      ? this.#subresources.find(group, version, resource, '')
+      : undefined;
   }
 
   async #serveSubresource(

@@ -5,7 +5,7 @@ export const kubevirtGroup = 'kubevirt.io';
 /** The group that `virtctl` and other clients of KubeVirt use: an alias of the same handlers. */
 export const subresourcesGroup = 'subresources.kubevirt.io';
 
-const versions = ['v1', 'v1alpha3'];
+export const versions: readonly string[] = ['v1', 'v1alpha3'];
 
 export const servedEverywhere: readonly ServedUnder[] = [
   { group: kubevirtGroup, versions },

@@ -13,10 +13,10 @@ export interface ServedUnder {
 }
 
 interface SubresourceBase {
-  /** Plural of the object's kind. */
+  /** Plural of the object's kind, or the name of what is of no object: `expand-vm-spec`. */
   readonly resource: string;
   readonly namespaced: boolean;
-  /** `start`, `vnc/screenshot`. */
+  /** `start`, `vnc/screenshot`; empty for what is of no object. */
   readonly name: string;
   /** Whether further path segments are data of the request: `portforward/22/tcp`. */
   readonly takesPath?: boolean;

@@ -146,6 +146,7 @@ async function buildServer(
       ...nativeApi({
         registry,
         definitions,
+        configuration: () => configuration.get(),
         virtualResources: surroundings.virtualResources,
         launcherPods: surroundings.launcherPods,
         dialer: nodeAgentDialer({

@@ -165,17 +165,17 @@ class Builder {
         );
         const action = details.connect === true ? 'connect' : actionOf(verb);
         return this.operation({
-          path: `${this.item}/${name}${suffix}`,
+          path: name === '' ? this.collection : `${this.item}/${name}${suffix}`,
           method,
           id: this.id(
             details.connect === true ? `connect${capital(method)}` : idVerb(verb),
-            camel(name + suffix),
+            camel(name === '' ? this.resource.plural : name + suffix),
           ),
           description: details.description,
           action,
           kind: responseKind,
           parameters: [
-            ...this.itemParameters(),
+            ...(name === '' ? this.collectionParameters() : this.itemParameters()),
             ...pathParameters,
             ...(details.query ?? []).map(parameters.query),
           ],

@@ -27,7 +27,7 @@ export interface PublishedResource {
 
 /** A subresource besides `status` and `scale`. Its bodies and answers are looked up in `subresource-details.ts`. */
 export interface PublishedSubresource {
-  /** `start`, `vnc/screenshot`. */
+  /** `start`, `vnc/screenshot`; empty for what is of no object. */
   readonly name: string;
   /** What discovery says: `get` is GET, `create` POST, `update` PUT, `patch` PATCH, `delete` DELETE. */
   readonly verbs: readonly string[];

@@ -10,8 +10,8 @@ import type {
   VirtualMachineInstanceSpec,
 } from '../../../openapi/generated/types/kubevirt_v1.js';
 import type { StatusCause } from '../../../openapi/meta.js';
-import { FieldPath, invalid } from '../causes.js';
-import type { AdmissionContext } from '../interface.js';
+import { FieldPath, invalid, notFound } from '../causes.js';
+import type { AdmissionContext, AdmissionLookups } from '../interface.js';
 import { setTemplateDefaults } from '../vmi/defaults/spec.js';
 import { storedReferents } from './lookups.js';
 import { unknownKind } from './matchers.js';
@@ -29,7 +29,9 @@ export async function expandMachine(
   vm: VirtualMachine,
   context: Pick<AdmissionContext, 'configuration' | 'lookups' | 'warn'>,
 ): Promise<ExpandedMachine> {
-  const choice = await chosen(vm, context);
+  const { choice, missing } = await resolveReferences(vm, context.lookups);
+  for (const { field = '', message = '' } of missing)
+    context.warn(`${field}: ${message}: the VM can not start without it`);
   if (choice.instancetype === undefined && choice.preference === undefined) return { causes: [], vm };
   const { configuration } = context;
   const unspread = spreadCauses(choice);
@@ -79,22 +81,22 @@ export function spreadCauses({ instancetype, preference }: Choice): StatusCause[
   ];
 }
 
-async function chosen(
-  vm: VirtualMachine,
-  { lookups, warn }: Pick<AdmissionContext, 'lookups' | 'warn'>,
-): Promise<Choice> {
+export interface Chosen {
+  readonly choice: Choice;
+  /** References that lead nowhere. */
+  readonly missing: readonly StatusCause[];
+}
+
+export async function resolveReferences(vm: VirtualMachine, lookups: AdmissionLookups): Promise<Chosen> {
   const source = storedReferents(lookups);
+  const missing: StatusCause[] = [];
   const specOf = <S extends Subject>(subject: S, resolution: Resolution<S>): Choice[S] | undefined => {
     if (resolution.kind === 'found') return resolution.spec;
     if (resolution.kind === 'missing')
-      warn(
-        unknownKind(vm, subject) ??
-          `${resolution.field}: ${resolution.message}: the VM can not start without it`,
-      );
+      missing.push(notFound(FieldPath.of(resolution.field), unknownKind(vm, subject) ?? resolution.message));
     return undefined;
   };
-  return {
-    instancetype: specOf('instancetype', await resolve('instancetype', vm, source)),
-    preference: specOf('preference', await resolve('preference', vm, source)),
-  };
+  const instancetype = specOf('instancetype', await resolve('instancetype', vm, source));
+  const preference = specOf('preference', await resolve('preference', vm, source));
+  return { choice: { instancetype, preference }, missing };
 }

@@ -57,5 +57,5 @@ export function unknownKind(vm: VirtualMachine, subject: Subject): string | unde
   const kind = matcherOf(vm, subject)?.kind;
   if (kind === undefined || findReferredKind(subject, kind) !== undefined) return undefined;
   const known = referredKinds(subject).map((each) => each.kind);
-  return `spec.${subject}.kind: ${unknownWord(kind, known)}`;
+  return unknownWord(kind, known);
 }
