@@ -15,9 +15,9 @@ import {
 } from '../authz/reviews.js';
 import type { VirtualResource } from '../discovery/virtual-resource.js';
 import type { Registry } from '../registry/registry.js';
+import { expandSubresources } from '../subresources/expand.js';
 import { guestActionSubresources } from '../subresources/guest-actions.js';
 import { guestReadSubresources } from '../subresources/guest-reads.js';
-import { expandSubresources } from '../subresources/expand.js';
 import { lifecycleSubresources } from '../subresources/lifecycle.js';
 import type { LauncherPods } from '../subresources/launcher-pods.js';
 import { objectGraphSubresources } from '../subresources/object-graph.js';

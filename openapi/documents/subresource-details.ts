@@ -149,16 +149,6 @@ const details: Readonly<Record<string, Readonly<Record<string, SubresourceDetail
       response: kubevirt('VirtualMachine'),
     },
   },
-  'expand-vm-spec': {
-    '': {
-      ...action(
-        'Apply the instancetype and preference of a virtual machine that is sent.',
-        kubevirt('VirtualMachine'),
-        true,
-      ),
-      response: kubevirt('VirtualMachine'),
-    },
-  },
   pods,
   namespaces: {
     finalize: {
