@@ -3,20 +3,14 @@ import type { Authorizer, Decision } from './authorizer.js';
 
 const noOpinion: Decision = { effect: 'none', reason: '' };
 
-/**
- * @param patterns paths; a trailing `*` matches any rest (kube-apiserver's `--authorization-always-allow-paths`)
- * @param verbs lower-cased methods
- */
-export function allowPaths(
-  patterns: readonly string[],
-  verbs: readonly string[] = ['get', 'head'],
-): Authorizer {
+/** @param patterns paths; a trailing `*` matches any rest (kube-apiserver's `--authorization-always-allow-paths`) */
+export function allowPaths(patterns: readonly string[]): Authorizer {
   const exact = new Set(patterns.filter((pattern) => !pattern.endsWith('*')));
   const prefixes = patterns.filter((pattern) => pattern.endsWith('*')).map((pattern) => pattern.slice(0, -1));
   const allowed: Decision = { effect: 'allow', reason: 'always allowed path' };
   return {
     authorize: ({ isResource, path, verb }) => {
-      if (isResource || !verbs.includes(verb)) return noOpinion;
+      if (isResource || (verb !== 'get' && verb !== 'head')) return noOpinion;
       const plain = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
       return exact.has(plain) || prefixes.some((prefix) => plain.startsWith(prefix)) ? allowed : noOpinion;
     },

@@ -1,4 +1,7 @@
-/** What a cluster's API server asks about pods, which it holds itself. Standalone, the same rules are part of the write path. */
+/**
+ * What a cluster's API server asks about pods, which it holds itself. Standalone, the same rules are part of the write path.
+ * Who may ask is authorization's to say, as of any path: the cluster's API server comes without credentials unless it is given some.
+ */
 import type { Pod } from '../../openapi/generated/types/core_v1.js';
 import type { Eviction } from '../../openapi/generated/types/policy_v1.js';
 import { containersToAdd } from '../admission/launcherpod/mutate.js';

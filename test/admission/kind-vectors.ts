@@ -26,8 +26,6 @@ export interface VectorOptions {
   readonly resource?: Pick<AdmissionRequest, 'group' | 'resource'>;
   /** By row. */
   readonly supply?: (row: VectorRow, index: number) => Supply;
-  /** By row: why the recorded answer can not be had from it. */
-  readonly skipped?: Readonly<Record<number, string>>;
   /** Recorded paths that name no field of the kind, and what they mean. */
   readonly corrections?: readonly (readonly [RegExp, string])[];
 }
@@ -97,10 +95,10 @@ const withMetadata = (row: VectorRow): VectorRow =>
 
 export function testVectors(
   name: string,
-  { plugin, resource: target, supply, skipped = {}, corrections = [] }: VectorOptions,
+  { plugin, resource: target, supply, corrections = [] }: VectorOptions,
 ): void {
   for (const [index, row] of readVectors(name).entries()) {
-    test(`${name} ${index}`, { skip: skipped[index] ?? false }, async () => {
+    test(`${name} ${index}`, async () => {
       const { configuration, existing: objects = [] } = supply?.(row, index) ?? {};
       const request = { ...requestOf(withMetadata(row)), ...target };
       const resource = kubevirtResources.find(
