@@ -1,4 +1,4 @@
-import { closeSync, openSync, renameSync, write } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, renameSync, write } from 'node:fs';
 
 /** Bytes of one log file; the one before it is kept as `<path>.1`. */
 const maxFileBytes = 4 << 20;
@@ -29,6 +29,12 @@ export class ConsoleLog {
     this.lostBytes = 0;
     this.keep(chunk);
     this.flush();
+  }
+
+  /** What is in the files and what waits for them, oldest byte first. */
+  content(): Buffer {
+    const files = [`${this.path}.1`, this.path].filter((path) => existsSync(path));
+    return Buffer.concat([...files.map((path) => readFileSync(path)), ...this.waiting]);
   }
 
   close(): void {

@@ -40,6 +40,17 @@ test('what the guest said before is replayed to a new reader, the oldest left ou
   close();
 });
 
+test('the history ends by itself', async () => {
+  const { guest, attach, close, console } = await setup();
+  guest.write('booted');
+  await readUntil(await attach('read'), 'booted');
+  const history = await attach('history');
+  assert.equal(await readUntil(history, 'booted'), 'booted');
+  await once(history.resume(), 'end');
+  assert.equal(console.available('write'), true);
+  close();
+});
+
 test('only the writer is heard by the guest', async () => {
   const { console, guest, attach, close } = await setup();
   const reader = await attach('read');

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { systemClock, type Clock } from './clock.js';
 import { Scrollback } from './scrollback.js';
 
-export type ConsoleMode = 'write' | 'read' | 'force';
+export type ConsoleMode = 'write' | 'read' | 'force' | 'history';
 
 export interface ConsoleOptions {
   readonly clock?: Clock;
@@ -37,6 +37,7 @@ export class Console {
   private writer: Socket | undefined;
   private serial: Socket | undefined;
   private record: ((chunk: Buffer) => void) | undefined;
+  private recorded: (() => Buffer) | undefined;
 
   constructor(options: ConsoleOptions = {}) {
     this.clock = options.clock ?? systemClock;
@@ -50,8 +51,10 @@ export class Console {
     return mode !== 'write' || this.writer === undefined;
   }
 
-  recordTo(record: (chunk: Buffer) => void): void {
+  /** @param recorded what has been recorded so far */
+  recordTo(record: (chunk: Buffer) => void, recorded: () => Buffer): void {
     this.record = record;
+    this.recorded = recorded;
   }
 
   /** The guest's serial port has come. */
@@ -70,6 +73,10 @@ export class Console {
   attach(client: Socket, mode: ConsoleMode, typed: Buffer): boolean {
     if (!this.available(mode)) throw new RangeError('the console has a writer already');
     if (mode === 'force' && this.writer) this.dismiss(this.writer, takenOver);
+    if (mode === 'history') {
+      this.tellHistory(client);
+      return false;
+    }
     const writes = mode !== 'read';
     if (writes) this.writer = client;
     this.clients.add(client);
@@ -87,6 +94,12 @@ export class Console {
   end(): void {
     this.serial = undefined;
     for (const client of [...this.clients]) this.dismiss(client, '');
+  }
+
+  private tellHistory(client: Socket): void {
+    client.on('error', () => client.destroy());
+    client.end(this.recorded?.() ?? this.scrollback.content());
+    client.resume();
   }
 
   private output(chunk: Buffer): void {

@@ -115,7 +115,10 @@ class Channels implements DomainObserver, MachineChannels {
     if (!logSerialConsole) return;
     const log = new ConsoleLog(podLayout.consoleLog);
     this.log = log;
-    this.console?.recordTo((chunk) => log.append(chunk));
+    this.console?.recordTo(
+      (chunk) => log.append(chunk),
+      () => log.content(),
+    );
   }
 
   machineStarted({ qemu }: Machine): void {

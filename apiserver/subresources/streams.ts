@@ -32,7 +32,7 @@ interface Stream {
   agentQuery(context: RequestContext): Readonly<Record<string, string>>;
 }
 
-const consoleModes: ReadonlySet<string> = new Set(['write', 'read', 'force']);
+const consoleModes: ReadonlySet<string> = new Set(['write', 'read', 'force', 'history']);
 
 const serialConsole: Stream = {
   name: 'console',

@@ -27,6 +27,8 @@ export interface HttpClientOptions extends Partial<TransportOptions> {
 export interface HttpClient extends Client {
   /** GET of any path, for discovery and version: the parsed JSON. */
   raw(path: string, signal?: AbortSignal, accept?: string): Promise<unknown>;
+  /** GET of any path: the bytes of the answer, whatever they are. */
+  bytes(path: string, query?: URLSearchParams, signal?: AbortSignal): Promise<Buffer>;
   /** Drops kept connections. */
   close(): void;
 }
@@ -146,6 +148,11 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     ...client,
     raw: (path, signal, accept) =>
       transport.json({ method: 'GET', path, ...(accept === undefined ? {} : { accept }) }, signal),
+    bytes: (path, query, signal) =>
+      transport.bytes(
+        { method: 'GET', path, accept: '*/*', ...(query === undefined ? {} : { query }) },
+        signal,
+      ),
     close: () => {
       transport.close();
     },

@@ -53,9 +53,19 @@ export class Transport {
 
   /** The parsed JSON of a successful answer. */
   async json(request: TransportRequest, signal?: AbortSignal): Promise<unknown> {
+    const bytes = await this.bytes(request, signal);
+    try {
+      return parseJson(bytes.toString());
+    } catch (error) {
+      throw translate(error, request, signal);
+    }
+  }
+
+  /** The body of a successful answer. */
+  async bytes(request: TransportRequest, signal?: AbortSignal): Promise<Buffer> {
     const response = await this.stream(request, signal);
     try {
-      return parseJson(await this.#read(response));
+      return await this.#read(response);
     } catch (error) {
       throw translate(error, request, signal);
     }
@@ -75,7 +85,7 @@ export class Transport {
       });
       const status = response.statusCode ?? 0;
       if (status >= 200 && status < 300) return response;
-      throw toStatusError(status, response.headers, await this.#read(response));
+      throw toStatusError(status, response.headers, (await this.#read(response)).toString());
     } catch (error) {
       throw translate(error, request, signal);
     }
@@ -160,7 +170,7 @@ export class Transport {
     return this.#agent;
   }
 
-  async #read(response: http.IncomingMessage): Promise<string> {
+  async #read(response: http.IncomingMessage): Promise<Buffer> {
     const chunks: Buffer[] = [];
     let length = 0;
     for await (const chunk of response as AsyncIterable<Buffer>) {
@@ -171,7 +181,7 @@ export class Transport {
       }
       chunks.push(chunk);
     }
-    return Buffer.concat(chunks).toString();
+    return Buffer.concat(chunks);
   }
 }
 

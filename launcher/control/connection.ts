@@ -91,7 +91,7 @@ export class Connection {
       const { console, mode } = consoleFor(this.options.target, params);
       this.unsubscribe?.();
       this.socket.off('data', this.onData);
-      this.send({ id, result: { writer: mode !== 'read' } });
+      this.send({ id, result: { writer: mode === 'write' || mode === 'force' } });
       console.attach(this.socket, mode, this.lines.rest());
       return 'raw';
     } catch (error) {

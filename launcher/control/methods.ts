@@ -112,8 +112,8 @@ function isPlainMethod(method: string): method is PlainMethod {
 /** The console for a client, when it can have it in this mode. */
 export function consoleFor(target: ControlTarget, params: unknown): { console: Console; mode: ConsoleMode } {
   const mode = isObject(params) ? params['mode'] : undefined;
-  if (mode !== 'write' && mode !== 'read' && mode !== 'force') {
-    throw new ControlError('invalidParams', 'mode must be write, read or force');
+  if (mode !== 'write' && mode !== 'read' && mode !== 'force' && mode !== 'history') {
+    throw new ControlError('invalidParams', 'mode must be write, read, force or history');
   }
   const { state } = target.domain.status;
   const found = target.channels.console;

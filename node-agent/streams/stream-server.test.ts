@@ -47,7 +47,7 @@ test('refusals are Status objects that say why', async (t) => {
   assert.equal((await refusal(open({ uid: 'another' }))).code, 409);
   assert.match(
     (await refusal(open({ mode: 'odd' }))).message ?? '',
-    /mode must be one of write, read, force/,
+    /mode must be one of write, read, force, history/,
   );
   const ask = (path: string) =>
     refusal(new WebSocket(`wss://127.0.0.1:${port}${path}`, { ...tls, ...apiserver }));

@@ -115,9 +115,10 @@ export interface LauncherMethods {
   screenshot: { params: { moveCursor: boolean }; result: { png: string } };
   /**
    * Attach to the serial console. One writer at a time: a second gets `consoleBusy`, unless it asks to read only or to take
-   * over (`force`: the first is closed with a message). Readers are as many as like.
+   * over (`force`: the first is closed with a message). Readers are as many as like. `history` tells what the guest has said, as
+   * far as it is kept, and ends.
    */
-  console: { params: { mode: 'write' | 'read' | 'force' }; result: { writer: boolean } };
+  console: { params: { mode: 'write' | 'read' | 'force' | 'history' }; result: { writer: boolean } };
   /** A connection to a port of the guest. UDP datagrams go in frames: two bytes of length, big endian, then the payload. */
   portForward: { params: { port: number; protocol: 'tcp' | 'udp' }; result: null };
   /** One command of the QEMU guest agent. */

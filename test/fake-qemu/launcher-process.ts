@@ -153,7 +153,7 @@ export class LauncherConnection {
   }
 
   /** Turns the connection into the raw console. */
-  console(mode: 'write' | 'read' | 'force'): Promise<Socket> {
+  console(mode: LauncherMethods['console']['params']['mode']): Promise<Socket> {
     return this.raw('console', { mode });
   }
 
