@@ -1,7 +1,6 @@
 /** Validation of a MigrationPolicy: that its numbers make sense, and that what is experimental is switched on. */
 import type { MigrationPolicy } from '../../../openapi/generated/types/kubevirt_migrations_v1alpha1.js';
 import type {
-  ExperimentalMigrationOptions,
   KubeVirtConfiguration,
   StallDetectorOptions,
 } from '../../../openapi/generated/types/kubevirt_v1.js';
@@ -58,15 +57,10 @@ function causesOf(
 }
 
 type Gated = Pick<MigrationPolicy['spec'], 'maxDowntimeMs' | 'experimental'>;
-type Read = (spec: {
-  readonly maxDowntimeMs?: number;
-  readonly experimental?: ExperimentalMigrationOptions;
-}) => unknown;
-
 /** What may be set or changed only while one of the gates is on. */
 const gated: readonly {
   readonly path: readonly string[];
-  readonly read: Read;
+  readonly read: (spec: Gated) => unknown;
   readonly gates: readonly FeatureGate[];
 }[] = [
   {
