@@ -2,6 +2,7 @@ import type { VirtualMachineInstance } from '../openapi/generated/types/kubevirt
 import type { Clock } from './clock.js';
 import { prepareDisks } from './disks/prepare.js';
 import { qemuImg } from './disks/qemu-img.js';
+import { DownwardMetrics } from './downward-metrics/service.js';
 import { failure } from './errors.js';
 import type { Logger } from './log.js';
 import { commandLine } from './qemu/command-line.js';
@@ -63,6 +64,8 @@ export function launcherOf(options: LaunchOptions): Launch {
     const context = { vmi, accelerator, images, efi, kernel, host, taps: new Map(), now: clock.now() };
     const line = commandLine(context);
     const helpers = await startHelpers({ vmi, searchPath, signal, isRoot: process.getuid?.() === 0 });
+    const metrics = new DownwardMetrics({ vmi, clock, logger });
+    await metrics.listen();
     logger.info('QEMU starts', { binary: options.qemu, argv: line.argv });
     const start = startQemu({
       binary: options.qemu,
@@ -75,8 +78,11 @@ export function launcherOf(options: LaunchOptions): Launch {
     const qemu = await start.catch((error: unknown) => {
       // Nothing has connected to them, so they would wait for ever.
       for (const helper of helpers) helper.kill('SIGKILL');
+      metrics.stop();
       throw error;
     });
+    void qemu.exited.then(() => metrics.stop());
+    await metrics.follow(qemu.pid);
     await finish(qemu, line, cpuPlacement(context), signal);
     return { qemu, accelerator, machineType: machineType({ vmi }) };
   };

@@ -16,7 +16,9 @@ import { overlay } from './overlay.js';
  */
 export async function claimDisk(volume: string, readOnly: boolean, context: DiskContext): Promise<DiskImage> {
   const file = await claimFile(volume, readOnly, context);
-  return { volume, file, backing: undefined, readOnly, directIO: await supportsDirectIO(file.path) };
+  const { preallocated = false } = claimInfo(volume, context) ?? {};
+  const directIO = await supportsDirectIO(file.path);
+  return { volume, file, backing: undefined, readOnly, directIO, ...(preallocated ? { preallocated } : {}) };
 }
 
 /** A claim whose content stays as it is. */
@@ -36,9 +38,13 @@ async function claimFile(volume: string, readOnly: boolean, context: DiskContext
   return { path, format: 'raw', storage: 'file' };
 }
 
+function claimInfo(volume: string, { vmi }: DiskContext) {
+  return vmi.status?.volumeStatus?.find(({ name }) => name === volume)?.persistentVolumeClaimInfo;
+}
+
 /** Bytes of the claim, as the VMI's status tells them. */
-function claimSize(volume: string, { vmi }: DiskContext): number | undefined {
-  const info = vmi.status?.volumeStatus?.find(({ name }) => name === volume)?.persistentVolumeClaimInfo;
+function claimSize(volume: string, context: DiskContext): number | undefined {
+  const info = claimInfo(volume, context);
   const quantity = info?.capacity?.['storage'] ?? info?.requests?.['storage'];
   return quantity === undefined ? undefined : quantityBytes(quantity);
 }

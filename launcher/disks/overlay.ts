@@ -6,7 +6,7 @@ import type { DiskImage, ImageFile } from './image.js';
 import type { ImageTool } from './qemu-img.js';
 
 /** Where the launcher keeps what it makes for a volume. */
-export function madeImage(volume: string, extension: 'qcow2' | 'iso'): string {
+export function madeImage(volume: string, extension: 'qcow2' | 'iso' | 'metrics'): string {
   return `${podLayout.disks}/${volume}.${extension}`;
 }
 

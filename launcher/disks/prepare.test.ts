@@ -210,3 +210,46 @@ test('files that lead out of their volume are refused', async () => {
     message: /leads out/,
   });
 });
+
+test('volumes that nothing makes a disk of are left alone', async () => {
+  const vmi = smallVmi('uid-1', {
+    domain: {
+      memory: { guest: '64Mi' },
+      firmware: { acpi: { slicNameRef: 'licence' } },
+      devices: { filesystems: [{ name: 'shared', virtiofs: {} }] },
+    },
+    volumes: [
+      { name: 'shared', configMap: { name: 'c' } },
+      { name: 'licence', secret: { secretName: 's' } },
+      { name: 'dump', memoryDump: { claimName: 'd' } },
+    ],
+  });
+  assert.equal((await prepareDisks({ vmi, imageTool: recordingTool().tool })).size, 0);
+});
+
+test('a metrics disk is there before the first metrics', async () => {
+  const image = await prepare({ downwardMetrics: {} });
+  const disk = readFileSync(image.file.path);
+  assert.deepEqual([disk.length, disk.toString('latin1', 0, 4)], [256 * 1024, 'mvbd']);
+});
+
+test('a disk shows the block size of its volume where it is asked to', async () => {
+  put('volumes/v/disk.img', 'base');
+  const disks = [{ name: 'v', disk: {}, blockSize: { matchVolume: {} } }];
+  const spec = {
+    domain: { memory: { guest: '64Mi' }, devices: { disks } },
+    volumes: [{ name: 'v', ...claim }],
+  };
+  const images = await prepareDisks({ vmi: smallVmi('uid-1', spec), imageTool: recordingTool().tool });
+  const { blksize } = statSync('volumes/v/disk.img');
+  assert.deepEqual(images.get('v')?.blockSize, { logical: blksize, physical: blksize });
+});
+
+test('space that was reserved in advance is known by the status of the claim', async () => {
+  put('volumes/v/disk.img', 'base');
+  const preallocated = {
+    volumeStatus: [{ name: 'v', target: '', persistentVolumeClaimInfo: { preallocated: true } }],
+  };
+  assert.equal((await prepare(claim, undefined, { status: preallocated })).preallocated, true);
+  assert.equal((await prepare(claim, undefined, { status })).preallocated, undefined);
+});

@@ -1,7 +1,10 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import type { Volume } from '../../openapi/generated/types/kubevirt_v1.js';
 import { podLayout } from '../../openapi/launcher/protocol.js';
+import { metricsDisk } from '../downward-metrics/disk.js';
 import { failure } from '../errors.js';
+import { disksOf } from '../qemu/disks.js';
+import { matchesVolume, volumeBlockSize } from './block-size.js';
 import { claimDisk, ephemeralDisk, hostDisk } from './claim.js';
 import { configDrive, noCloud, type SeedImage } from './cloud-init.js';
 import { containerDisk } from './container-disk.js';
@@ -23,9 +26,13 @@ const ownerFile = `${podLayout.disks}/.owner`;
 export async function prepareDisks(context: DiskContext): Promise<ReadonlyMap<string, DiskImage>> {
   await ownFolder(context.vmi.metadata.uid);
   const images = new Map<string, DiskImage>();
+  const disks = new Map(disksOf(context.vmi).map((disk) => [disk.name, disk]));
   for (const volume of context.vmi.spec.volumes ?? []) {
+    const disk = disks.get(volume.name);
+    if (!disk) continue;
     const image = await prepareVolume(volume, context);
-    if (image) images.set(volume.name, image);
+    const shown = matchesVolume(disk) ? { blockSize: await volumeBlockSize(image.file) } : {};
+    images.set(volume.name, { ...image, ...shown });
   }
   return images;
 }
@@ -45,7 +52,7 @@ async function ownFolder(uid: string): Promise<void> {
   }
 }
 
-async function prepareVolume(volume: Volume, context: DiskContext): Promise<DiskImage | undefined> {
+async function prepareVolume(volume: Volume, context: DiskContext): Promise<DiskImage> {
   const { name } = volume;
   const { vmi } = context;
   if (volume.containerDisk) return await containerDisk(name, context);
@@ -60,6 +67,7 @@ async function prepareVolume(volume: Volume, context: DiskContext): Promise<Disk
   if (volume.cloudInitConfigDrive) {
     return await seedDisk(name, await configDrive(name, volume.cloudInitConfigDrive, vmi));
   }
+  if (volume.downwardMetrics) return await metricsImage(name);
   const label = filesLabel(volume);
   if (label !== undefined) return await seedDisk(name, { label, files: await volumeFiles(name) });
   throw failure('UnsupportedField', `spec.volumes (${name})`, 'this kind of volume is not implemented');
@@ -73,6 +81,19 @@ function filesLabel(volume: Volume): string | undefined {
   if (volume.serviceAccount) return 'cfgdata';
   // Where Windows Setup looks for its answer file.
   return volume.sysprep ? 'unattendCD' : undefined;
+}
+
+async function metricsImage(volume: string): Promise<DiskImage> {
+  const path = madeImage(volume, 'metrics');
+  await writeImage(path, metricsDisk('', false));
+  return {
+    volume,
+    file: { path, format: 'raw', storage: 'file' },
+    backing: undefined,
+    // The guest's own copy, as SATA needs; what it writes is soon gone.
+    readOnly: false,
+    directIO: await supportsDirectIO(path),
+  };
 }
 
 async function seedDisk(volume: string, { label, files }: SeedImage): Promise<DiskImage> {

@@ -1,9 +1,12 @@
 import { failure } from '../errors.js';
+import { expandedBus, expandedBuses, firstExpandedBus, lastSlot } from './expander.js';
+import { hex } from './pci-address.js';
 import {
   device,
   express,
   given,
   pciGroups,
+  rootBus,
   type DevicePart,
   type Part,
   type PciGroup,
@@ -18,10 +21,8 @@ export interface CommandLine {
 }
 
 const firstPortSlot = 0x2;
-const lastPortSlot = 0x1e;
 const functionsPerSlot = 8;
 const bridgeId = 'pci.bridge';
-const rootBus = 'pcie.0';
 
 /** Places the PCI devices and renders all parts as arguments, in the order that QEMU needs them. */
 export function assemble(parts: readonly Part[]): CommandLine {
@@ -78,7 +79,7 @@ function placeDevices(devices: readonly DevicePart[]): DevicePart[] {
   const expressDevices = inGroupOrder(all, 'express');
   const ports = expressDevices.map((_, index) => rootPort(index + 1));
   const addresses = new Map<DevicePart, Properties>();
-  const extra = expanders(devices, expressDevices.length);
+  const extra = placeChosen(devices, expressDevices.length);
   for (const [index, part] of expressDevices.entries()) {
     addresses.set(part, { bus: portId(index + 1), addr: hex(0) });
   }
@@ -112,8 +113,8 @@ function portId(number: number): string {
 function rootPort(number: number): DevicePart {
   const slot = firstPortSlot + Math.floor((number - 1) / functionsPerSlot);
   const fn = (number - 1) % functionsPerSlot;
-  if (slot > lastPortSlot) {
-    const most = (lastPortSlot - firstPortSlot + 1) * functionsPerSlot;
+  if (slot > lastSlot) {
+    const most = (lastSlot - firstPortSlot + 1) * functionsPerSlot;
     throw failure('InvalidField', 'spec.domain.devices', `it needs more than ${most} PCI devices`);
   }
   return device('pcie-root-port', portId(number), given, {
@@ -131,7 +132,7 @@ function fixedAddress({ place }: DevicePart): Properties {
       return { bus: rootBus, addr: hex(place.slot) };
     case 'address': {
       const { bus, slot, fn } = place.address;
-      return { bus: bus === 0 ? rootBus : expanderId(bus), addr: `${hex(slot)}.${hex(fn)}` };
+      return { bus: bus === 0 ? rootBus : expandedBus(place.address), addr: `${hex(slot)}.${hex(fn)}` };
     }
     case 'express':
     case 'conventional':
@@ -140,32 +141,25 @@ function fixedAddress({ place }: DevicePart): Properties {
   }
 }
 
-const expanderId = (bus: number) => `pci.expander${bus}`;
-/** Of the root bus: the display's slot, and those of q35's own devices. */
-const takenSlots = [0x0, 0x1, 0x1f];
-
-/**
- * A root bus of its own for each bus number that the spec asks for: there alone the guest finds a device under the number
- * that the spec says, since its firmware numbers the buses behind bridges as it likes.
- */
-function expanders(devices: readonly DevicePart[], ports: number): DevicePart[] {
-  const buses = new Set<number>();
-  const lastSlot = firstPortSlot + Math.floor(Math.max(0, ports - 1) / functionsPerSlot);
-  for (const { id, place } of devices) {
-    if (place.kind !== 'address') continue;
-    const { bus, slot } = place.address;
-    const free = bus === 0 ? slot > lastSlot && !takenSlots.includes(slot) : bus > ports + 1;
-    if (!free) {
-      const where = `the PCI address of ${id} is taken: use a slot from ${hex(lastSlot + 1)} to 0x1e of bus 0, or a bus from ${hex(ports + 2)} on`;
-      throw failure('InvalidField', 'spec.domain.devices', where);
-    }
-    if (bus !== 0) buses.add(bus);
+/** What has to be there for the places that the spec has chosen, next to `ports` root ports. */
+function placeChosen(devices: readonly DevicePart[], ports: number): DevicePart[] {
+  const chosen = devices.flatMap(({ id, place }) =>
+    place.kind === 'address' ? [{ id, address: place.address }] : [],
+  );
+  const firstFree = firstPortSlot + Math.ceil(ports / functionsPerSlot);
+  const expanders = new Set(chosen.map(({ address }) => address.bus).filter((bus) => bus !== 0)).size;
+  const lastFree = lastSlot - expanders;
+  for (const { id, address } of chosen) {
+    const { bus, slot, fn } = address;
+    const free =
+      bus === 0 ? firstFree <= slot && slot <= lastFree : fn === 0 && firstExpandedBus(ports) <= bus;
+    if (free) continue;
+    const where = `from ${hex(firstFree)} to ${hex(lastFree)} of bus 0, or function 0 of a slot of a bus from ${hex(firstExpandedBus(ports))} on`;
+    throw failure(
+      'InvalidField',
+      'spec.domain.devices',
+      `the PCI address of ${id} is taken: use a slot ${where}`,
+    );
   }
-  return [...buses]
-    .sort((a, b) => a - b)
-    .map((bus) => device('pxb-pcie', expanderId(bus), given, { bus: rootBus, bus_nr: bus }));
-}
-
-function hex(value: number): string {
-  return `0x${value.toString(16)}`;
+  return expandedBuses(chosen.map(({ address }) => address));
 }

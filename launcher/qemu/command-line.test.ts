@@ -15,9 +15,12 @@ import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { smallVmi } from '../../test/fake-qemu/launcher-process.js';
 import type { Disk } from '../../openapi/generated/types/kubevirt_v1.js';
+import { systemClock } from '../clock.js';
 import type { DiskImage } from '../disks/image.js';
+import { DownwardMetrics } from '../downward-metrics/service.js';
 import { prepareEfi } from './ovmf.js';
 import { commandLine } from './command-line.js';
+import { disksOf } from './disks.js';
 import { hasSerialConsole } from './serial.js';
 import type { MachineContext } from './model.js';
 import { startQemu } from './process.js';
@@ -47,20 +50,39 @@ function imageOf(
 }
 
 function contextOf(example: Example): MachineContext {
-  const { spec, accelerator } = example;
-  const vmi = smallVmi(uid, spec);
-  const firmware = spec.domain.firmware;
+  const { spec, accelerator, status, annotations } = example;
+  const small = smallVmi(uid, spec);
+  const vmi = {
+    ...small,
+    metadata: { ...small.metadata, ...(annotations ? { annotations } : {}) },
+    ...(status ? { status } : {}),
+  };
+  const { firmware, launchSecurity } = spec.domain;
+  const confidential = launchSecurity?.snp ?? launchSecurity?.tdx;
   return {
     vmi,
     accelerator,
-    images: new Map((spec.volumes ?? []).map((volume) => [volume.name, imageOf(example, volume)])),
-    efi: firmware?.bootloader?.efi && { code: '/firmware/code.fd', variables: 'disks/efi-variables.fd' },
+    images: new Map(
+      disksOf(vmi).flatMap(({ name }) => {
+        const volume = spec.volumes?.find((candidate) => candidate.name === name);
+        return volume ? [[name, imageOf(example, volume)]] : [];
+      }),
+    ),
+    efi: firmware?.bootloader?.efi && {
+      code: '/firmware/code.fd',
+      variables: confidential ? undefined : 'disks/efi-variables.fd',
+    },
     kernel: firmware?.kernelBoot && {
       kernel: 'volumes/kernel-boot/kernel',
       initrd: 'volumes/kernel-boot/initrd',
     },
-    taps: new Map(),
-    host: { cpus: [0, 1, 2, 3], numaNodes: [{ id: 0, cpus: [0, 1, 2, 3] }], environment: {} },
+    taps: new Map(Object.entries(example.taps ?? {})),
+    host: {
+      cpus: [0, 1, 2, 3],
+      numaNodes: [{ id: 0, cpus: [0, 1, 2, 3] }],
+      environment: {},
+      ...example.host,
+    },
     now: Date.UTC(2026, 0, 2, 3, 4, 5),
   };
 }
@@ -109,9 +131,18 @@ test('a disk that QEMU could not make is refused by its field', () => {
 const qemu = 'qemu-system-x86_64';
 const installed = [qemu, 'qemu-img'].every((binary) => spawnSync(binary, ['--version']).status === 0);
 
-function impossible({ block, spec }: Example): string | undefined {
+function impossible({ block, needs, spec }: Example): string | undefined {
+  if (needs !== undefined) return `it needs ${needs}`;
   if (block) return 'it needs a block device';
   return spec.domain.firmware?.kernelBoot ? 'it needs a kernel' : undefined;
+}
+
+/** A table of nothing but its header. */
+function acpiTable(signature: string): Buffer {
+  const table = Buffer.alloc(36);
+  table.write(signature.toUpperCase());
+  table.writeUInt32LE(table.length, 4);
+  return table;
 }
 
 /** Makes every file that the command line names. */
@@ -124,6 +155,8 @@ function makeFiles({ images }: MachineContext): void {
     else writeFileSync(path, '');
     if (format === 'raw') truncateSync(path, 1 << 20);
   }
+  mkdirSync('volumes/licence', { recursive: true });
+  for (const table of ['slic', 'msdm']) writeFileSync(`volumes/licence/${table}.bin`, acpiTable(table));
 }
 
 for (const example of examples) {
@@ -131,14 +164,19 @@ for (const example of examples) {
   test(`QEMU makes the machine of ${example.name}`, { skip }, async () => {
     const podDir = mkdtempSync(join(tmpdir(), 'nativirt-argv-'));
     process.chdir(podDir);
+    const logger = { info: () => {}, warn: () => {}, error: () => {} };
+    const metrics = new DownwardMetrics({ vmi: contextOf(example).vmi, clock: systemClock, logger });
     try {
       const described = contextOf({ ...example, accelerator: 'tcg' });
       makeFiles(described);
       mkdirSync('disks', { recursive: true });
       const context = { ...described, efi: await prepareEfi(described.vmi) };
+      const line = commandLine(context);
+      mkdirSync('qemu');
+      await metrics.listen();
       const machine = await startQemu({
         binary: qemu,
-        commandLine: commandLine(context),
+        commandLine: line,
         searchPath: process.env['PATH'] ?? '',
         hasSerial: hasSerialConsole(context),
         onEvent: () => {},
@@ -147,12 +185,14 @@ for (const example of examples) {
       const status = await machine.qmp.execute('query-status');
       assert.equal((status as { status: string }).status, 'prelaunch');
       const blocks = (await machine.qmp.execute('query-block')) as { qdev?: string }[];
-      assert.equal(blocks.filter(({ qdev }) => qdev?.includes('disk-')).length, context.images.size);
+      assert.equal(blocks.filter(({ qdev }) => qdev?.includes('disk-')).length, disksOf(context.vmi).length);
+      for (const { execute, arguments: given } of line.commands) await machine.qmp.execute(execute, given);
       await machine.qmp.execute('quit');
       assert.deepEqual(await machine.exited, { code: 0, signal: null });
       assert.equal(existsSync('qemu/qmp.sock'), false, 'nothing listens once QEMU is connected');
       assert.equal(readFileSync('qemu/qemu.log', 'utf8'), '');
     } finally {
+      metrics.stop();
       process.chdir('/');
       rmSync(podDir, { recursive: true, force: true });
     }

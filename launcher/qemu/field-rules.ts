@@ -153,7 +153,7 @@ const disks = [
   field('domain.devices.disks[].disk.readonly', '`-blockdev read-only`'),
   field(
     'domain.devices.disks[].disk.pciAddress',
-    '`-device bus,addr`, behind a `pxb-pcie` of that bus number',
+    '`-device bus,addr`, on a bus of that number behind a `pxb-pcie`',
   ),
   field('domain.devices.disks[].cdrom', '`-device ide-cd`; without a volume there is no medium in it'),
   field('domain.devices.disks[].cdrom.bus', '`-device ide-cd`, `scsi-cd`'),
@@ -199,7 +199,7 @@ const interfaces = [
   field('domain.devices.interfaces[].acpiIndex', '`-device acpi-index`'),
   field(
     'domain.devices.interfaces[].pciAddress',
-    '`-device bus,addr`, behind a `pxb-pcie` of that bus number',
+    '`-device bus,addr`, on a bus of that number behind a `pxb-pcie`',
   ),
   field('domain.devices.interfaces[].ports[].**', 'which ports may be reached: user mode lets none in'),
   field('domain.devices.interfaces[].portRanges[].**', 'which ports may be reached: user mode lets none in'),

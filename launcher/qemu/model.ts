@@ -69,6 +69,9 @@ export const pciGroups = [
 ] as const;
 export type PciGroup = (typeof pciGroups)[number];
 
+/** The id of q35's root bus. */
+export const rootBus = 'pcie.0';
+
 /** Where a device sits. `conventional` PCI devices share one bridge; `root` devices have a fixed slot on pcie.0. */
 export type Place =
   | { readonly kind: 'express' | 'conventional'; readonly group: PciGroup }

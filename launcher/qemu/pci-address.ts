@@ -17,3 +17,7 @@ export function pciAddress(path: string, text: string): PciAddress {
   }
   return { bus: parseInt(bus, 16), slot: parseInt(slot, 16), fn: parseInt(fn, 16) };
 }
+
+export function hex(value: number): string {
+  return `0x${value.toString(16)}`;
+}

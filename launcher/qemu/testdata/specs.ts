@@ -1,5 +1,10 @@
-import type { VirtualMachineInstanceSpec } from '../../../openapi/generated/types/kubevirt_v1.js';
-import type { Accelerator } from '../model.js';
+import type {
+  VirtualMachineInstanceSpec,
+  VirtualMachineInstanceStatus,
+} from '../../../openapi/generated/types/kubevirt_v1.js';
+import type { Host } from '../host.js';
+import type { Accelerator, Tap } from '../model.js';
+import { nodeExamples } from './node-specs.js';
 
 export interface Example {
   readonly name: string;
@@ -7,6 +12,12 @@ export interface Example {
   /** Volumes that are block devices. */
   readonly block?: readonly string[];
   readonly spec: VirtualMachineInstanceSpec;
+  readonly status?: VirtualMachineInstanceStatus;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly host?: Partial<Host>;
+  readonly taps?: Readonly<Record<string, Tap>>;
+  /** What a QEMU for it would need and a test does not have. */
+  readonly needs?: string;
 }
 
 const image = { image: 'example/disk' };
@@ -221,4 +232,48 @@ export const examples: readonly Example[] = [
       },
     },
   },
+  {
+    name: 'devices',
+    accelerator: 'tcg',
+    annotations: { 'kubevirt.io/disablePCIHole64': 'true' },
+    spec: {
+      startStrategy: 'Paused',
+      domain: {
+        cpu: { cores: 2 },
+        memory: { guest: '256Mi' },
+        ioThreadsPolicy: 'auto',
+        firmware: { acpi: { slicNameRef: 'licence', msdmNameRef: 'licence' } },
+        devices: {
+          blockMultiQueue: true,
+          clientPassthrough: {},
+          sound: { name: 'speaker' },
+          downwardMetrics: {},
+          video: { type: 'bochs' },
+          panicDevices: [{ model: 'pvpanic' }],
+          disks: [
+            { name: 'there', disk: { bus: 'virtio', pciAddress: '0000:81:01.0' } },
+            { name: 'quick', disk: { bus: 'virtio' }, dedicatedIOThread: true },
+            { name: 'empty', cdrom: { bus: 'sata' } },
+            { name: 'open', cdrom: { bus: 'scsi', tray: 'open' } },
+          ],
+          interfaces: [
+            { name: 'default', masquerade: {}, pciAddress: '0000:00:1d.0', bootOrder: 1 },
+            {
+              name: 'cut',
+              slirp: {},
+              state: 'down',
+              dhcpOptions: { bootFileName: 'boot', tftpServerName: 'tftp' },
+            },
+          ],
+        },
+      },
+      networks: [...pod, { name: 'cut', pod: {} }],
+      volumes: [
+        ...['there', 'quick', 'open'].map((name) => ({ name, emptyDisk: { capacity: '1Mi' } })),
+        { name: 'licence', secret: { secretName: 'licence' } },
+        { name: 'metrics', downwardMetrics: {} },
+      ],
+    },
+  },
+  ...nodeExamples,
 ];

@@ -1,5 +1,5 @@
 import type { CommandLine } from '../../../launcher/qemu/assemble.js';
-import type { Arguments} from './arguments.js';
+import type { Arguments } from './arguments.js';
 import { text, type Properties } from './arguments.js';
 import type { FactSheet } from './facts.js';
 
@@ -105,7 +105,7 @@ function simpleDevice(driver: string, device: Properties, sheet: FactSheet): voi
 
 /** A device's place, where the spec chose it: a slot of pcie.0, or of an expander bus. */
 function chosenAddress(device: Properties): string | undefined {
-  const bus = /^pci\.expander(\d+)$/.exec(text(device['bus']) ?? '')?.[1];
+  const bus = /^pci\.expander(\d+)\.\w+$/.exec(text(device['bus']) ?? '')?.[1];
   if (bus === undefined) return undefined;
   const [slot = '', fn = ''] = (text(device['addr']) ?? '').split('.').map((word) => word.replace('0x', ''));
   return `0000:${Number(bus).toString(16).padStart(2, '0')}:${slot.padStart(2, '0')}.${fn}`;

@@ -50,9 +50,7 @@ export const meantDifferences: readonly MeantDifference[] = [
     why: 'admission makes a disk of what is none of disk, cdrom, lun, and of a volume that no disk names',
     where: ({ domain, spec }) =>
       domain.includes('<disk device="" ') ||
-      (spec.volumes ?? []).some(
-        ({ name }) => !spec.domain.devices.disks?.some((disk) => disk.name === name),
-      ),
+      (spec.volumes ?? []).some(({ name }) => !spec.domain.devices.disks?.some((disk) => disk.name === name)),
     differs: /^device\.disk\.[^.]+\.(device|discard|serial|errorPolicy|readOnly): - → /,
   },
 
