@@ -94,6 +94,9 @@ test('the plain documents, with and without a slash at their end', async (t) => 
   const names = (list['resources'] as Named[]).map(({ name }) => name);
   assert.ok(names.includes('virtualmachines/start'));
   assert.ok(!names.includes('virtualmachines'));
+  const beside = (await get('/apis/kubevirt.io/v1')).json()['resources'] as Named[];
+  assert.ok(beside.some(({ name }) => name === 'virtualmachineinstances/vnc'));
+  assert.ok(beside.every(({ name }) => name.split('/').length < 3));
   const core = (await get('/api/v1')).json()['resources'] as Named[];
   const namespaces = core.find(({ name }) => name === 'namespaces');
   assert.deepEqual([namespaces?.namespaced, namespaces?.shortNames], [false, ['ns']]);

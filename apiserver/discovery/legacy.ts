@@ -1,5 +1,11 @@
 /** The discovery documents of `/api`, `/apis` and below, one a path. */
-import type { ApiSurface, ServedGroup, ServedVersion } from './api-surface.js';
+import type {
+  ApiSurface,
+  ServedGroup,
+  ServedResource,
+  ServedSubresource,
+  ServedVersion,
+} from './api-surface.js';
 
 export function groupVersionName(group: string, version: string): string {
   return group === '' ? version : `${group}/${version}`;
@@ -35,6 +41,14 @@ function groupBody({ group, versions }: ServedGroup): { name: string; versions: 
   return { name: group, versions: named, ...{ preferredVersion: named[0] } };
 }
 
+/**
+ * Clients split the name of a subresource at its slash, and some can not do with two. In the group that only has subresources
+ * they are listed all the same, as KubeVirt does.
+ */
+function listedSubresources({ responseKind, subresources }: ServedResource): readonly ServedSubresource[] {
+  return responseKind === undefined ? subresources : subresources.filter(({ name }) => !name.includes('/'));
+}
+
 /** `/api/<version>` and `/apis/<group>/<version>` */
 export function apiResourceList(group: string, { version, resources }: ServedVersion): unknown {
   return {
@@ -55,7 +69,7 @@ export function apiResourceList(group: string, { version, resources }: ServedVer
               ...(resource.categories.length === 0 ? {} : { categories: resource.categories }),
             },
           ]),
-      ...resource.subresources.map(({ name, responseKind, verbs }) => ({
+      ...listedSubresources(resource).map(({ name, responseKind, verbs }) => ({
         name: name === '' ? resource.plural : `${resource.plural}/${name}`,
         singularName: '',
         namespaced: resource.namespaced,

@@ -1,74 +1,63 @@
 /** Clients that others wrote and that learn of our kinds only from what the server publishes. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { after, before, test, type TestContext } from 'node:test';
+import test, { type TestContext } from 'node:test';
 import type { VirtualMachine } from '../../openapi/generated/types/kubevirt_v1.js';
-import { startNativeServer, type NativeServer } from '../apiserver/native-server.js';
-import { command } from '../e2e/harness.js';
-import { writeKubeconfig } from './kubeconfig.js';
+import { Cluster, command } from '../e2e/harness.js';
 
 const here = import.meta.dirname;
-const tools = path.resolve(here, '../../build/tools');
+const helmProgram = path.resolve(here, '../../build/tools/helm');
 
-let server: NativeServer;
-let directory: string;
-let kubeconfig: string;
-
-before(async () => {
-  server = await startNativeServer();
-  directory = mkdtempSync(path.join(tmpdir(), 'nativirt-clients-'));
-  kubeconfig = path.join(directory, 'kubeconfig');
-  writeKubeconfig(kubeconfig, server);
-});
-
-after(async () => {
-  await server.close();
-  rmSync(directory, { recursive: true });
-});
-
-/** Runs a program that prints the events it sees, unless the library that it is about is not installed. */
-async function sees(
-  t: TestContext,
-  name: string,
-  debian: string,
-  check: string[],
-  run: string[],
-): Promise<void> {
-  const [interpreter = '', ...probe] = check;
-  if ((await command(interpreter, probe)).code !== 0) {
-    t.skip(`Debian's ${debian} is not installed; npm run test:clients installs it`);
-    return;
-  }
-  const { code, stdout, stderr } = await command(interpreter, [...run, kubeconfig], { timeoutMs: 60_000 });
-  assert.equal(code, 0, stderr);
-  assert.equal(stdout, `ADDED ${name}\nMODIFIED ${name}\nDELETED ${name}\n`);
+/** A client library, and the program that uses it. */
+interface Library {
+  /** Debian's package of it. */
+  readonly name: string;
+  readonly interpreter: string;
+  /** Fails if it is not installed. */
+  readonly probe: readonly string[];
+  readonly program: string;
+  /** Name of the VM that the program makes. */
+  readonly machine: string;
 }
 
-test('python3-kubernetes creates, watches, patches and deletes', (t) => {
-  const python = '/usr/bin/python3';
-  const check = [python, '-c', 'import kubernetes.dynamic'];
-  return sees(t, 'by-dynamic-python', 'python3-kubernetes', check, [path.join(here, 'python/dynamic.py')]);
-});
+const libraries: readonly Library[] = [
+  {
+    name: 'python3-kubernetes',
+    interpreter: '/usr/bin/python3',
+    probe: ['-c', 'import kubernetes.dynamic'],
+    program: 'python/dynamic.py',
+    machine: 'by-dynamic-python',
+  },
+  {
+    name: 'ruby-kubeclient',
+    interpreter: 'ruby',
+    probe: ['-e', 'require "kubeclient"'],
+    program: 'ruby/main.rb',
+    machine: 'by-ruby',
+  },
+];
 
-test('ruby-kubeclient creates, watches, patches and deletes', (t) => {
-  const check = ['ruby', '-e', 'require "kubeclient"'];
-  return sees(t, 'by-ruby', 'ruby-kubeclient', check, [path.join(here, 'ruby/main.rb')]);
-});
+/** The program prints each event that it sees. */
+async function sees(t: TestContext, cluster: Cluster, library: Library): Promise<void> {
+  const { name, interpreter, probe, program, machine } = library;
+  if ((await command(interpreter, probe)).code !== 0) {
+    t.skip(`Debian's ${name} is not installed; npm run test:clients installs it`);
+    return;
+  }
+  const { code, stdout, stderr } = await command(interpreter, [path.join(here, program), cluster.kubeconfig]);
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, new RegExp(`^ADDED ${machine}\\n(MODIFIED ${machine}\\n)+DELETED ${machine}\\n$`));
+}
 
-test('helm installs, upgrades, rolls back and uninstalls', async () => {
-  const environment = { ...process.env, HOME: directory, KUBECONFIG: kubeconfig };
+async function releases(cluster: Cluster): Promise<void> {
+  const environment = { ...process.env, HOME: cluster.dataDirectory, KUBECONFIG: cluster.kubeconfig };
   const helm = async (...args: string[]): Promise<string> => {
-    const { code, stdout, stderr } = await command(path.join(tools, 'helm'), args, { env: environment });
+    const { code, stdout, stderr } = await command(helmProgram, args, { env: environment });
     assert.equal(code, 0, `helm ${args.join(' ')}: ${stderr}`);
     return stdout;
   };
-  const target = { group: 'kubevirt.io', resource: 'virtualmachines', namespace: 'default', name: 'release' };
-  const runStrategy = async (): Promise<unknown> => {
-    const vm = await server.registry.get<VirtualMachine>(target);
-    return vm?.spec.runStrategy;
-  };
+  const runStrategy = async (): Promise<unknown> =>
+    (await cluster.json<VirtualMachine>(['get', 'vm', 'release'])).spec.runStrategy;
   const chart = path.join(here, 'chart');
   await helm('install', 'release', chart);
   assert.equal(await runStrategy(), 'Halted');
@@ -78,5 +67,15 @@ test('helm installs, upgrades, rolls back and uninstalls', async () => {
   assert.equal(await runStrategy(), 'Halted');
   assert.match(await helm('list'), /release\tdefault +\t3 /);
   await helm('uninstall', 'release', '--wait');
-  assert.equal(await runStrategy(), undefined);
+  assert.equal((await cluster.kubectl(['get', 'vm', 'release'])).code, 1);
+}
+
+test('clients that learn of our kinds only from what is published', async (t) => {
+  const cluster = await Cluster.start(t, { fakeQemu: true });
+  for (const library of libraries) {
+    await t.test(`${library.name} creates, watches, patches and deletes`, (part) =>
+      sees(part, cluster, library),
+    );
+  }
+  await t.test('helm installs, upgrades, rolls back and uninstalls', () => releases(cluster));
 });

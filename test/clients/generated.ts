@@ -3,13 +3,12 @@
  * run.sh, which brings the generators and compilers.
  */
 import assert from 'node:assert/strict';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { after, before, test } from 'node:test';
-import { startNativeServer, type NativeServer } from '../apiserver/native-server.js';
-import { requestOf } from '../apiserver/test-server.js';
-import { command } from '../e2e/harness.js';
+import test, { type TestContext } from 'node:test';
+import { parse } from 'yaml';
+import { Cluster, command } from '../e2e/harness.js';
 
 const here = import.meta.dirname;
 const kubevirt = '/openapi/v3/apis/kubevirt.io/v1';
@@ -18,28 +17,40 @@ const javaLibraries = [
   ...['jackson-core', 'jackson-databind', 'jackson-annotations', 'jsr305', 'geronimo-annotation-1.3-spec'],
 ].map((name) => `/usr/share/java/${name}.jar`);
 
-let server: NativeServer;
-let directory: string;
+/** A server, as clients are told of it, and a folder for what is made. */
+interface Surroundings {
+  readonly directory: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly cluster: Cluster;
+}
 
-before(async () => {
-  server = await startNativeServer();
-  directory = mkdtempSync(path.join(tmpdir(), 'nativirt-generated-'));
-  writeFileSync(path.join(directory, 'ca.pem'), server.authority.cert);
-});
+interface Kubeconfig {
+  readonly clusters: readonly {
+    readonly cluster: { readonly server: string; readonly 'certificate-authority-data': string };
+  }[];
+}
 
-after(async () => {
-  await server.close();
-  rmSync(directory, { recursive: true });
-});
+async function surroundings(t: TestContext): Promise<Surroundings> {
+  const directory = mkdtempSync(path.join(tmpdir(), 'nativirt-generated-'));
+  t.after(() => rmSync(directory, { recursive: true }));
+  const tokens = path.join(directory, 'tokens.csv');
+  writeFileSync(tokens, 'secret,admin,1,system:masters\n');
+  const cluster = await Cluster.start(t, { fakeQemu: true, flags: ['--token-auth-file', tokens] });
+  const { clusters } = parse(readFileSync(cluster.kubeconfig, 'utf8')) as Kubeconfig;
+  const authority = path.join(directory, 'ca.pem');
+  const [entry] = clusters;
+  assert.ok(entry);
+  writeFileSync(authority, Buffer.from(entry.cluster['certificate-authority-data'], 'base64'));
+  const environment = {
+    NATIVIRT_SERVER: entry.cluster.server,
+    NATIVIRT_CA: authority,
+    NATIVIRT_TOKEN: 'secret',
+  };
+  return { directory, environment, cluster };
+}
 
 async function run(file: string, args: readonly string[], more: NodeJS.ProcessEnv = {}): Promise<string> {
-  const environment = {
-    ...process.env,
-    NATIVIRT_SERVER: `https://127.0.0.1:${server.port}`,
-    NATIVIRT_CA: path.join(directory, 'ca.pem'),
-    NATIVIRT_TOKEN: 'admin',
-    ...more,
-  };
+  const environment = { ...process.env, ...more };
   const { code, stdout, stderr } = await command(file, args, { env: environment, timeoutMs: 300_000 });
   assert.equal(code, 0, `${path.basename(file)} ${args[0] ?? ''}: ${(stderr || stdout).slice(-3000)}`);
   return stdout;
@@ -53,11 +64,9 @@ interface Client {
 }
 
 /** Makes a client of the document in `output`. The document is checked too: the generator refuses one that is not valid. */
-async function generate(document: string, output: string, client: Client): Promise<void> {
-  const request = requestOf({ port: server.port, ca: server.authority.cert });
-  const { text } = await request('GET', document, { token: 'admin' });
-  const file = path.join(directory, 'document.json');
-  writeFileSync(file, text);
+async function generate(cluster: Cluster, document: string, output: string, client: Client): Promise<void> {
+  const file = path.join(output, 'document.json');
+  writeFileSync(file, await cluster.get(['get', '--raw', document]));
   const { generator, language, properties, flags = [] } = client;
   await run('java', [
     ...['-jar', path.join(generators, `generator-${generator}.jar`), 'generate'],
@@ -65,58 +74,64 @@ async function generate(document: string, output: string, client: Client): Promi
   ]);
 }
 
-const sees = (name: string): string => `ADDED ${name}\nDELETED ${name}\n`;
-
-function scratch(name: string): string {
-  const made = path.join(directory, name);
-  mkdirSync(made, { recursive: true });
-  return made;
+/** What a program prints: each event, of which there may be more while the machine goes. */
+function assertSeen(printed: string, name: string): void {
+  assert.match(printed, new RegExp(`^ADDED ${name}\\n(MODIFIED ${name}\\n)*DELETED ${name}\\n$`));
 }
 
-test('Go', async () => {
-  const gopath = scratch('go');
+async function goClient({ directory, environment, cluster }: Surroundings): Promise<void> {
+  const gopath = path.join(directory, 'go');
   const source = path.join(gopath, 'src/kubevirt');
+  mkdirSync(source, { recursive: true });
   const properties = 'packageName=kubevirt';
-  await generate(kubevirt, source, { generator: '4.3.1', language: 'go-experimental', properties });
+  await generate(cluster, kubevirt, source, { generator: '4.3.1', language: 'go-experimental', properties });
   cpSync(path.join(here, 'go'), path.join(gopath, 'src/client'), { recursive: true });
-  const go = '/usr/lib/go-1.19/bin/go';
-  const environment = {
+  const program = path.join(gopath, 'program');
+  await run('/usr/lib/go-1.19/bin/go', ['build', '-o', program, 'client'], {
     ...{ GO111MODULE: 'off', GOPATH: `${gopath}:/usr/share/gocode` },
     GOCACHE: path.join(directory, 'go-cache'),
-  };
-  const program = path.join(gopath, 'program');
-  await run(go, ['build', '-o', program, 'client'], environment);
-  assert.equal(await run(program, []), sees('by-go'));
-});
-
-for (const [name, document] of Object.entries({ python: kubevirt, 'python-v2': '/openapi/v2' })) {
-  test(`Python, of ${document}`, async () => {
-    const output = scratch(name);
-    const properties = 'packageName=kubevirt';
-    await generate(document, output, { generator: '5.0.0-beta2', language: 'python', properties });
-    const printed = await run('/usr/bin/python3', [path.join(here, 'python/main.py')], {
-      PYTHONPATH: output,
-    });
-    assert.equal(printed, sees('by-python'));
   });
+  assertSeen(await run(program, [], environment), 'by-go');
 }
 
-test('Java', async () => {
-  const output = scratch('java');
-  await generate(kubevirt, output, {
+async function pythonClient(
+  { directory, environment, cluster }: Surroundings,
+  document: string,
+): Promise<void> {
+  const output = mkdtempSync(path.join(directory, 'python-'));
+  const properties = 'packageName=kubevirt';
+  await generate(cluster, document, output, { generator: '5.0.0-beta2', language: 'python', properties });
+  const program = path.join(here, 'python/main.py');
+  const printed = await run('/usr/bin/python3', [program], { ...environment, PYTHONPATH: output });
+  assertSeen(printed, 'by-python');
+}
+
+async function javaClient({ directory, environment, cluster }: Surroundings): Promise<void> {
+  const output = path.join(directory, 'java');
+  const classes = path.join(output, 'classes');
+  mkdirSync(classes, { recursive: true });
+  await generate(cluster, kubevirt, output, {
     generator: '5.0.0-beta2',
     language: 'java',
     properties: 'openApiNullable=false,hideGenerationTimestamp=true,dateLibrary=java8',
     flags: ['--library', 'native'],
   });
-  const sources = readdirSync(path.join(output, 'src/main/java'), { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.java'))
-    .map((file) => path.join(output, 'src/main/java', file));
-  const shims = readdirSync(path.join(here, 'java/shims')).map((file) => path.join(here, 'java/shims', file));
-  const classes = scratch('classes');
+  const sources = [path.join(output, 'src/main/java'), path.join(here, 'java')].flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.java'))
+      .map((file) => path.join(folder, file)),
+  );
   const list = path.join(output, 'sources.txt');
-  writeFileSync(list, [...sources, ...shims, path.join(here, 'java/Main.java')].join('\n'));
+  writeFileSync(list, sources.join('\n'));
   const classPath = [...javaLibraries, classes].join(':');
   await run('javac', ['-nowarn', '-cp', classPath, '-d', classes, `@${list}`]);
-  assert.equal(await run('java', ['-cp', classPath, 'Main']), sees('by-java'));
+  assertSeen(await run('java', ['-cp', classPath, 'Main'], environment), 'by-java');
+}
+
+test('generated clients create, watch and delete a VM', async (t) => {
+  const around = await surroundings(t);
+  await t.test('Go', () => goClient(around));
+  await t.test('Python', () => pythonClient(around, kubevirt));
+  await t.test('Python, of OpenAPI v2', () => pythonClient(around, '/openapi/v2'));
+  await t.test('Java', () => javaClient(around));
 });

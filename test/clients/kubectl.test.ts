@@ -1,45 +1,33 @@
 /** What a user does with manifests, by each kubectl that is supported. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { after, before, test } from 'node:test';
-import { startNativeServer, type NativeServer } from '../apiserver/native-server.js';
-import { command, type CommandResult } from '../e2e/harness.js';
-import { writeKubeconfig } from './kubeconfig.js';
+import test from 'node:test';
+import { Cluster, command, type CommandResult } from '../e2e/harness.js';
 
 const tools = path.resolve(import.meta.dirname, '../../build/tools');
-const versions = ['v1.30', 'v1.35', 'v1.36'] as const;
+const versions = ['v1.30', 'v1.35', 'v1.36'];
 
-let server: NativeServer;
-let directory: string;
+class Kubectl {
+  constructor(
+    private readonly cluster: Cluster,
+    private readonly version: string,
+  ) {}
 
-before(async () => {
-  server = await startNativeServer();
-  directory = mkdtempSync(path.join(tmpdir(), 'nativirt-kubectl-'));
-  writeKubeconfig(path.join(directory, 'kubeconfig'), server);
-});
+  async run(line: string, manifest?: object): Promise<CommandResult> {
+    const { kubeconfig, dataDirectory } = this.cluster;
+    const cache = path.join(dataDirectory, `cache-${this.version}`);
+    const flags = ['--kubeconfig', kubeconfig, '--cache-dir', cache];
+    return command(path.join(tools, `kubectl-${this.version}`), [...flags, ...line.split(' ')], {
+      ...(manifest === undefined ? {} : { input: JSON.stringify(manifest) }),
+    });
+  }
 
-after(async () => {
-  await server.close();
-  rmSync(directory, { recursive: true });
-});
-
-async function kubectl(version: string, line: string, manifest?: object): Promise<CommandResult> {
-  const flags = [
-    ...['--kubeconfig', path.join(directory, 'kubeconfig')],
-    ...['--cache-dir', path.join(directory, `cache-${version}`)],
-  ];
-  return command(path.join(tools, `kubectl-${version}`), [...flags, ...line.split(' ')], {
-    ...(manifest === undefined ? {} : { input: JSON.stringify(manifest) }),
-  });
-}
-
-/** The standard output of a command that must succeed and warn of nothing. */
-async function succeeds(version: string, line: string, manifest?: object): Promise<string> {
-  const { code, stdout, stderr } = await kubectl(version, line, manifest);
-  assert.deepEqual({ code, stderr }, { code: 0, stderr: '' }, `kubectl-${version} ${line}`);
-  return stdout;
+  /** The standard output of a command that must succeed and warn of nothing. */
+  async succeeds(line: string, manifest?: object): Promise<string> {
+    const { code, stdout, stderr } = await this.run(line, manifest);
+    assert.deepEqual({ code, stderr }, { code: 0, stderr: '' }, `kubectl-${this.version} ${line}`);
+    return stdout;
+  }
 }
 
 const machine = {
@@ -51,56 +39,46 @@ const machine = {
 const settings = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'settings' }, data: { a: 'b' } };
 const list = { apiVersion: 'v1', kind: 'List', items: [machine, settings] };
 
-/** A namespace of its own: without controllers a deleted machine waits for its finalizer for ever. */
-async function inNamespace(version: string, purpose: string): Promise<string> {
-  const name = `${purpose}-${version.replace('.', '-')}`;
-  await succeeds(version, `create namespace ${name}`);
-  return `--namespace ${name}`;
-}
+test('manifests', async (t) => {
+  const cluster = await Cluster.start(t, { fakeQemu: true });
+  for (const version of versions) {
+    const kubectl = new Kubectl(cluster, version);
 
-for (const version of versions) {
-  test(`${version}: a List, which is checked against OpenAPI v2`, async () => {
-    const scope = await inNamespace(version, 'list');
-    const made = await succeeds(version, `create ${scope} -o name -f -`, list);
-    assert.equal(made, 'virtualmachine.kubevirt.io/vm\nconfigmap/settings\n');
-    await succeeds(version, `delete ${scope} --wait=false -f -`, list);
-  });
+    await t.test(`${version}: a List, which is checked against OpenAPI v2`, async () => {
+      const made = await kubectl.succeeds('create -o name -f -', list);
+      assert.equal(made, 'virtualmachine.kubevirt.io/vm\nconfigmap/settings\n');
+      await kubectl.succeeds('delete -f -', list);
+    });
 
-  test(`${version}: apply, again, and with a field that there is not`, async () => {
-    const scope = await inNamespace(version, 'apply');
-    assert.match(await succeeds(version, `apply ${scope} --validate=strict -f -`, list), /vm created/);
-    assert.match(await succeeds(version, `apply ${scope} --validate=strict -f -`, list), /vm unchanged/);
-    const changed = { ...machine, spec: { ...machine.spec, runStrategy: 'Manual' } };
-    assert.match(await succeeds(version, `apply ${scope} --validate=strict -f -`, changed), /vm configured/);
-    assert.equal(await succeeds(version, `get ${scope} vm vm -o jsonpath={.spec.runStrategy}`), 'Manual');
-    const wrong = { ...machine, spec: { ...machine.spec, runStrateggy: 'Halted' } };
-    const refused = await kubectl(version, `apply ${scope} --validate=strict -f -`, wrong);
-    assert.equal(refused.code, 1);
-    assert.match(refused.stderr, /unknown field "spec\.runStrateggy"/);
-  });
+    await t.test(`${version}: apply, again, and with a field that there is not`, async () => {
+      assert.match(await kubectl.succeeds('apply --validate=strict -f -', list), /vm created/);
+      assert.match(await kubectl.succeeds('apply --validate=strict -f -', list), /vm unchanged/);
+      const changed = { ...machine, spec: { ...machine.spec, runStrategy: 'Manual' } };
+      assert.match(await kubectl.succeeds('apply --validate=strict -f -', changed), /vm configured/);
+      assert.equal(await kubectl.succeeds('get vm vm -o jsonpath={.spec.runStrategy}'), 'Manual');
+      const wrong = { ...machine, spec: { ...machine.spec, runStrateggy: 'Halted' } };
+      const refused = await kubectl.run('apply --validate=strict -f -', wrong);
+      assert.equal(refused.code, 1);
+      assert.match(refused.stderr, /unknown field "spec\.runStrateggy"/);
+      await kubectl.succeeds('delete -f -', list);
+    });
 
-  test(`${version}: apply on the server's side, and what another owns`, async () => {
-    const scope = await inNamespace(version, 'server-side');
-    await succeeds(version, `apply ${scope} --server-side -f -`, machine);
-    const changed = { ...machine, spec: { ...machine.spec, runStrategy: 'Manual' } };
-    const refused = await kubectl(
-      version,
-      `apply ${scope} --server-side --field-manager=other -f -`,
-      changed,
-    );
-    assert.equal(refused.code, 1);
-    assert.match(refused.stderr, /conflict with "kubectl": \.spec\.runStrategy/);
-    await succeeds(
-      version,
-      `apply ${scope} --server-side --field-manager=other --force-conflicts -f -`,
-      changed,
-    );
-  });
+    await t.test(`${version}: apply on the server's side, and what another owns`, async () => {
+      await kubectl.succeeds('apply --server-side -f -', machine);
+      const changed = { ...machine, spec: { ...machine.spec, runStrategy: 'Manual' } };
+      const asOther = 'apply --server-side --field-manager=other -f -';
+      const refused = await kubectl.run(asOther, changed);
+      assert.equal(refused.code, 1);
+      assert.match(refused.stderr, /conflict with "kubectl": \.spec\.runStrategy/);
+      await kubectl.succeeds(`${asOther} --force-conflicts`, changed);
+      await kubectl.succeeds('delete vm vm');
+    });
 
-  test(`${version}: explain`, async () => {
-    const explained = await succeeds(version, 'explain vm.spec.template.spec.domain.devices --recursive');
-    assert.match(explained, /FIELD: devices <Devices>/);
-    assert.match(explained, /\n +disks\t<\[\]Disk>/);
-    assert.match(await succeeds(version, 'explain pods.spec'), /FIELD: spec <PodSpec>/);
-  });
-}
+    await t.test(`${version}: explain`, async () => {
+      const explained = await kubectl.succeeds('explain vm.spec.template.spec.domain.devices --recursive');
+      assert.match(explained, /FIELD: devices <Devices>/);
+      assert.match(explained, /\n +disks\t<\[\]Disk>/);
+      assert.match(await kubectl.succeeds('explain pods.spec'), /FIELD: spec <PodSpec>/);
+    });
+  }
+});

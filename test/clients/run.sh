@@ -46,5 +46,7 @@ check_node
 install_npm_packages
 install_client_packages
 fetch_generators
+build_bundles
+build_guest
 node deploy/setup/kubectl.mjs
 exec node --import tsx --test --test-reporter spec test/clients/generated.ts test/clients/*.test.ts

@@ -12,6 +12,7 @@ import (
 	"log"
 	"net/http"
 	"os"
+	"time"
 
 	"kubevirt"
 )
@@ -98,6 +99,13 @@ func main() {
 	}
 	_, _, err = api.DeleteKubevirtIoV1NamespacedVirtualMachine(background, "by-go", "default").Execute()
 	must(err)
+	for gone := false; !gone; {
+		_, response, err := api.ReadKubevirtIoV1NamespacedVirtualMachine(background, "by-go", "default").Execute()
+		if gone = response != nil && response.StatusCode == http.StatusNotFound; !gone {
+			must(err)
+			time.Sleep(100 * time.Millisecond)
+		}
+	}
 	for _, event := range watch(api, before.GetResourceVersion()) {
 		fmt.Println(event)
 	}

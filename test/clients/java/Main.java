@@ -63,6 +63,16 @@ public class Main {
         "default", null, null, null, null, null, null, version, null, null, seconds, watch);
   }
 
+  private static boolean exists(KubevirtIoV1Api api, String name) throws ApiException {
+    try {
+      api.readKubevirtIoV1NamespacedVirtualMachine(name, "default", null);
+      return true;
+    } catch (ApiException refusal) {
+      if (refusal.getCode() != 404) throw refusal;
+      return false;
+    }
+  }
+
   /** The client takes a watch for a list; its hook for responses reads the events first. */
   private static void printEvents(String version) throws Exception {
     ApiClient client = newClient();
@@ -96,6 +106,7 @@ public class Main {
     if (!"Halted".equals(vm.getSpec().getRunStrategy())) throw new AssertionError(vm);
     api.deleteKubevirtIoV1NamespacedVirtualMachine(
         "by-java", "default", null, null, null, null, null, null);
+    while (exists(api, "by-java")) Thread.sleep(100);
     printEvents(before);
   }
 }

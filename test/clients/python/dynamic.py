@@ -22,16 +22,19 @@ def main(kubeconfig):
     machines.create(body=MACHINE, namespace="default")
     patch = {"spec": {"runStrategy": "Manual"}}
     name = MACHINE["metadata"]["name"]
+    asked_to_go = False
     for event in machines.watch(namespace="default", resource_version=before, timeout=30):
         print(event["type"], event["object"].metadata.name)
+        seen = event["object"]
+        if event["type"] == "DELETED":
+            break
         if event["type"] == "ADDED":
             machines.patch(
                 body=patch, name=name, namespace="default", content_type="application/merge-patch+json"
             )
-        elif event["type"] == "MODIFIED":
+        elif seen.spec.runStrategy == "Manual" and not asked_to_go:
+            asked_to_go = True
             machines.delete(name=name, namespace="default")
-        else:
-            break
 
 
 main(sys.argv[1])

@@ -50,9 +50,10 @@ def main():
     assert vm.spec.run_strategy == "Halted", vm
     for kind, seen in watch(api, before):
         print(kind, seen.metadata.name)
-        if kind == "DELETED":
+        if kind == "ADDED":
+            api.delete_kubevirt_io_v1_namespaced_virtual_machine("by-python", "default")
+        elif kind == "DELETED":
             break
-        api.delete_kubevirt_io_v1_namespaced_virtual_machine("by-python", "default")
 
 
 main()

@@ -14,11 +14,14 @@ machine = Kubeclient::Resource.new(
   spec: { runStrategy: 'Halted', template: { spec: { domain: { devices: {} } } } }
 )
 client.create_virtual_machine(machine)
+asked_to_go = false
 client.watch_virtual_machines(namespace: 'default', resource_version: before) do |event|
   puts "#{event.type} #{event.object.metadata.name}"
-  case event.type
-  when 'ADDED' then client.merge_patch_virtual_machine('by-ruby', { spec: { runStrategy: 'Manual' } }, 'default')
-  when 'MODIFIED' then client.delete_virtual_machine('by-ruby', 'default')
-  else break
+  break if event.type == 'DELETED'
+  if event.type == 'ADDED'
+    client.merge_patch_virtual_machine('by-ruby', { spec: { runStrategy: 'Manual' } }, 'default')
+  elsif event.object.spec.runStrategy == 'Manual' && !asked_to_go
+    asked_to_go = true
+    client.delete_virtual_machine('by-ruby', 'default')
   end
 end
