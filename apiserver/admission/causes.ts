@@ -1,29 +1,38 @@
 /** How validation names places and faults. */
 import type { StatusCause } from '../../openapi/meta.js';
 
-/** A place in an object, as Kubernetes writes it: `spec.domain.devices.disks[0].name`. */
+/**
+ * A place in an object, as Kubernetes writes it: `spec.domain.devices.disks[0].name`. Its text is made when it is asked for: rules
+ * name many places, and most objects have no fault.
+ */
 export class FieldPath {
-  private constructor(private readonly text: string) {}
+  private constructor(
+    private readonly parent: FieldPath | undefined,
+    private readonly part: string,
+    private readonly inBrackets: boolean,
+  ) {}
 
   static of(text: string): FieldPath {
-    return new FieldPath(text);
+    return new FieldPath(undefined, text, false);
   }
 
   child(...names: readonly string[]): FieldPath {
-    return new FieldPath([this.text, ...names].filter((part) => part !== '').join('.'));
+    return names.reduce<FieldPath>((parent, name) => new FieldPath(parent, name, false), this);
   }
 
   index(position: number): FieldPath {
-    return new FieldPath(`${this.text}[${position}]`);
+    return new FieldPath(this, String(position), true);
   }
 
   /** An entry of a map: `labels[app]`. */
   key(name: string): FieldPath {
-    return new FieldPath(`${this.text}[${name}]`);
+    return new FieldPath(this, name, true);
   }
 
   toString(): string {
-    return this.text;
+    const before = this.parent?.toString() ?? '';
+    if (this.inBrackets) return `${before}[${this.part}]`;
+    return before === '' || this.part === '' ? `${before}${this.part}` : `${before}.${this.part}`;
   }
 }
 

@@ -17,7 +17,13 @@ function running(): VirtualMachineInstance {
   return {
     apiVersion: 'kubevirt.io/v1',
     kind: 'VirtualMachineInstance',
-    metadata: { name: 'a', namespace: 'default' },
+    metadata: {
+      name: 'a',
+      namespace: 'default',
+      uid: 'u',
+      resourceVersion: '1',
+      creationTimestamp: '2026-01-02T03:04:05Z',
+    },
     spec: {
       domain: {
         cpu: { sockets: 1, maxSockets: 4 },

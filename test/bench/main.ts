@@ -1,20 +1,22 @@
 /**
- * `npm run bench [-- api | vms]`: what things cost here and now. Prints tables; nothing is asserted, as figures depend on the
- * machine. Both if no name is given.
+ * `npm run bench [-- admission | api | vms]`: what things cost here and now. Prints tables; nothing is asserted, as figures depend on the
+ * machine. All if no name is given.
  */
+import { benchAdmission } from './admission.js';
 import { benchApi } from './api.js';
 import { benchVirtualMachines } from './virtual-machines.js';
 
 const benchmarks: Readonly<Record<string, () => Promise<string>>> = {
   vms: benchVirtualMachines,
   api: benchApi,
+  admission: benchAdmission,
 };
 
 const names = process.argv.slice(2);
 const unknown = names.filter((name) => !Object.hasOwn(benchmarks, name));
 if (unknown.length > 0) {
   process.stderr.write(
-    `bench: no benchmark ${unknown.join(', ')}; there are ${Object.keys(benchmarks).join(' and ')}\n`,
+    `bench: no benchmark ${unknown.join(', ')}; there are ${Object.keys(benchmarks).join(', ')}\n`,
   );
   process.exitCode = 2;
 } else {

@@ -1,4 +1,5 @@
 /** Validation of a VirtualMachine: how it runs, and what its instances will be. */
+import { cloneJson } from '../../../openapi/clone.js';
 import type { KubeVirtConfiguration, VirtualMachine } from '../../../openapi/generated/types/kubevirt_v1.js';
 import type { StatusCause } from '../../../openapi/meta.js';
 import { sameJson } from '../../registry/equal.js';
@@ -71,7 +72,7 @@ export function machineSpecCauses(
 ): StatusCause[] {
   const inTemplate = at.child('template');
   const { metadata = {}, spec = { domain: { devices: {} } } } = vm.spec.template;
-  const completed = structuredClone(spec);
+  const completed = cloneJson(spec);
   setTemplateDefaults(completed, configuration);
   const input = { spec: completed, at: inTemplate.child('spec'), configuration };
   return [

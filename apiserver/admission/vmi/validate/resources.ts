@@ -1,13 +1,20 @@
 /** CPU and memory requests and limits, guest memory, huge pages. */
 import type { Quantity } from '../../../../openapi/meta.js';
 import type { ResourceRequirements } from '../../../../openapi/generated/types/kubevirt_v1.js';
-import { compareQuantities, isQuantity, parseQuantity } from '../../../../openapi/quantity.js';
+import { compareQuantities, isQuantity, parseQuantity, QuantityError } from '../../../../openapi/quantity.js';
 import { invalid } from '../../causes.js';
 import type { SpecRule } from './rule.js';
 
 /** As nano units; zero for what is absent or no quantity (its schema refuses that). */
-const nanosOf = (quantity: Quantity | undefined): bigint =>
-  quantity !== undefined && isQuantity(quantity) ? parseQuantity(quantity).nanos : 0n;
+function nanosOf(quantity: Quantity | undefined): bigint {
+  if (quantity === undefined) return 0n;
+  try {
+    return parseQuantity(quantity).nanos;
+  } catch (error) {
+    if (error instanceof QuantityError) return 0n;
+    throw error;
+  }
+}
 
 export const requested = (resources: ResourceRequirements | undefined, name: 'cpu' | 'memory'): bigint =>
   nanosOf(resources?.requests?.[name]);

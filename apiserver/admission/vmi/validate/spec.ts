@@ -10,10 +10,14 @@ import type { SpecRule } from './rule.js';
 
 type Input = Parameters<SpecRule>[0];
 
-const run = (table: Readonly<Record<string, readonly SpecRule[]>>, input: Input): StatusCause[] =>
-  Object.values(table)
-    .flat()
-    .flatMap((rule) => rule(input));
+const ofSpecs: readonly SpecRule[] = Object.values(specRules).flat();
+const ofInstances: readonly SpecRule[] = Object.values(instanceRules).flat();
+
+function run(rules: readonly SpecRule[], input: Input): StatusCause[] {
+  const causes: StatusCause[] = [];
+  for (const rule of rules) causes.push(...rule(input));
+  return causes;
+}
 
 /** Every fault of a spec wherever it stands; `at` is its place. */
 export function specCauses(
@@ -21,7 +25,7 @@ export function specCauses(
   at: FieldPath,
   configuration: KubeVirtConfiguration,
 ): StatusCause[] {
-  return run(specRules, { spec, at, configuration });
+  return run(ofSpecs, { spec, at, configuration });
 }
 
 /** What only a VMI that is to run must satisfy besides. */
@@ -30,7 +34,7 @@ export function instanceCauses(
   at: FieldPath,
   configuration: KubeVirtConfiguration,
 ): StatusCause[] {
-  return [...run(instanceRules, { spec, at, configuration }), ...memoryIsKnown(spec, at)];
+  return [...run(ofInstances, { spec, at, configuration }), ...memoryIsKnown(spec, at)];
 }
 
 function memoryIsKnown(spec: VirtualMachineInstanceSpec, at: FieldPath): StatusCause[] {
