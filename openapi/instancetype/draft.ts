@@ -14,5 +14,6 @@ export function prefer<T extends object, K extends keyof T>(
   preferred: T[K] | undefined,
 ): void {
   if (preferred === undefined || preferred === '') return;
-  if (target[key] === undefined || target[key] === '') target[key] = structuredClone(preferred);
+  if (target[key] !== undefined && target[key] !== '') return;
+  target[key] = typeof preferred === 'object' ? structuredClone(preferred) : preferred;
 }

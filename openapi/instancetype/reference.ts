@@ -87,11 +87,7 @@ function fromRevision<S extends Subject>(subject: S, revision: ControllerRevisio
   const object = referentOf(subject, revision);
   if (object !== undefined) return { kind: 'found', spec: object.spec, object, revision };
   const name = quote(revision.metadata.name);
-  return missing(
-    subject,
-    'revisionName',
-    `ControllerRevision ${name} holds no ${subject} of a known version`,
-  );
+  return missing(subject, 'revisionName', `ControllerRevision ${name} holds no ${subject} that can be read`);
 }
 
 async function fromObject<S extends Subject>(

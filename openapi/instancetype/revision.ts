@@ -2,6 +2,7 @@
 import type { ControllerRevision } from '../generated/types/apps_v1.js';
 import type { VirtualMachine } from '../generated/types/kubevirt_v1.js';
 import type { KubernetesObject, New } from '../meta.js';
+import { isQuantity } from '../quantity.js';
 import { instancetypeGroup, latestVersion, referredKinds, type Referent, type Subject } from './kinds.js';
 
 const label = (name: string): string => `${instancetypeGroup}/object-${name}`;
@@ -63,16 +64,25 @@ export function revisionOf(vm: VirtualMachine, object: KubernetesObject): New<Co
 /** The copied object; undefined if the revision holds no instancetype (or preference) that can be read. */
 export function referentOf<S extends Subject>(
   subject: S,
-  { data }: ControllerRevision,
+  { data = {} }: ControllerRevision,
 ): Referent<S> | undefined {
-  const { apiVersion, kind, metadata, spec } = data ?? {};
+  const { apiVersion, kind, metadata, spec } = data;
   const [group, version = ''] = String(apiVersion).split('/');
   const known = referredKinds(subject).some((each) => each.kind === kind);
   if (group !== instancetypeGroup || !readableVersions.includes(version) || !known) return undefined;
+  if (!isRecord(metadata) || !isRecord(spec) || (subject === 'instancetype' && !isSized(spec)))
+    return undefined;
   // Copies are made of admitted objects: their kind says what they hold.
-  return typeof metadata === 'object' && typeof spec === 'object'
-    ? (data as unknown as Referent<S>)
-    : undefined;
+  return data as unknown as Referent<S>;
+}
+
+/** Whether it has what every instancetype has. */
+function isSized({ cpu, memory }: Readonly<Record<string, unknown>>): boolean {
+  return isRecord(cpu) && typeof cpu['guest'] === 'number' && isRecord(memory) && isQuantity(memory['guest']);
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 export function isLatest({ metadata }: ControllerRevision): boolean {

@@ -119,6 +119,21 @@ test('a copy counts instead of what it is a copy of', async () => {
   assert.equal(await machine('other'), 'q35', 'an instancetype is no preference');
 });
 
+test('a copy that is damaged is as good as none', async () => {
+  const instancetype = { name: 'small', revisionName: 'copy' };
+  const data = {
+    apiVersion: 'instancetype.kubevirt.io/v1beta1',
+    kind: 'VirtualMachineClusterInstancetype',
+    metadata: { name: 'small' },
+  };
+  for (const spec of [undefined, {}, { ...small.spec, gpus: 'none' }, { ...small.spec, annotations: 5 }]) {
+    const stored = { 'controllerrevisions/default/copy': { data: { ...data, spec } } };
+    const { causes, warnings } = await admit({ instancetype }, stored);
+    assert.deepEqual(causes, []);
+    assert.match(warnings.join(), /"copy" holds no instancetype that can be read/);
+  }
+});
+
 test('requirements of a preference are held against the machine as it will be', async () => {
   const preference = { name: 'needy' };
   const needy = (requirements: object, cpu = {}): Stored => ({

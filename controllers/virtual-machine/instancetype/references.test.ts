@@ -8,6 +8,7 @@ import {
   kubeVirts,
   virtualMachineClusterInstancetypes,
   virtualMachineInstances,
+  virtualMachineInstancetypes,
   virtualMachinePreferences,
   virtualMachines,
 } from '../../runtime/kinds.js';
@@ -115,6 +116,28 @@ test('another name means another instancetype, after a restart', async (t) => {
   harness.client.remove(virtualMachineInstances, key);
   await settle();
   assert.equal(harness.vmi()?.spec.domain.memory?.guest, '4Gi');
+});
+
+test('the same name of another kind means another instancetype', async (t) => {
+  const harness = await started(t);
+  await createInstancetype(harness);
+  await harness.createVm({ ...uses('small'), runStrategy: 'Halted' });
+  const before = harness.vm()?.status?.instancetypeRef?.controllerRevisionRef?.name;
+  await harness.client.create(virtualMachineInstancetypes, {
+    apiVersion: 'instancetype.kubevirt.io/v1beta1',
+    kind: 'VirtualMachineInstancetype',
+    metadata: { namespace: 'default', name: 'small' },
+    spec: { cpu: { guest: 1 }, memory: { guest: '512Mi' } },
+  });
+  const kind = 'VirtualMachineInstancetype';
+  await harness.change(virtualMachines, 'vm', (vm) => ({
+    ...vm,
+    spec: { ...vm.spec, runStrategy: 'Always', instancetype: { name: 'small', kind } },
+  }));
+  assert.equal(harness.vmi()?.spec.domain.memory?.guest, '512Mi');
+  const ref = harness.vm()?.status?.instancetypeRef;
+  assert.equal(ref?.kind, kind);
+  assert.notEqual(ref.controllerRevisionRef?.name, before);
 });
 
 test('a VM waits for an instancetype that does not exist yet, and says so once', async (t) => {
