@@ -1,24 +1,9 @@
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { parseDurationMs, RequestScope } from './request-scope.js';
+import { RequestScope } from './request-scope.js';
 import { childTraceparent, parseTraceparent } from './trace-context.js';
 import { acceptsGzip, batches, warningHeader } from './write-reply.js';
-
-test('durations as Go writes them', () => {
-  const table: readonly (readonly [string, number | undefined])[] = [
-    ['30s', 30_000],
-    ['1m30s', 90_000],
-    ['1.5h', 5_400_000],
-    ['250ms', 250],
-    ['0', 0],
-    ['30', undefined],
-    ['-1s', undefined],
-    ['1s ', undefined],
-    ['', undefined],
-  ];
-  for (const [text, milliseconds] of table) assert.equal(parseDurationMs(text), milliseconds, text);
-});
 
 test('a scope tells late listeners too, and only the first reason counts', async () => {
   const scope = new RequestScope();

@@ -1,5 +1,6 @@
 /** The way of every request: info → who → as whom → capacity → may → body → answer. Upgrades take the same way. */
 import type { Socket } from 'node:net';
+import { parseDurationMs } from '../../openapi/duration.js';
 import type { AuditRecorder } from '../audit/recorder.js';
 import { AuthenticatorChain, unauthorized } from '../authn/authenticator.js';
 import { credentialsOf } from '../authn/credentials.js';
@@ -12,7 +13,7 @@ import { toApiError } from '../errors/status.js';
 import { InFlightLimiter, type RequestKind } from '../flowcontrol/in-flight.js';
 import type { Exchange } from '../http/exchange.js';
 import { hasBody, maxBodyBytes, readBody } from '../http/read-body.js';
-import { ClientGone, parseDurationMs, ServerStopping } from '../http/request-scope.js';
+import { ClientGone, ServerStopping } from '../http/request-scope.js';
 import { statusReply } from '../http/status-reply.js';
 import { switchProtocols } from '../http/upgrade.js';
 import { discardReply, writeReply } from '../http/write-reply.js';

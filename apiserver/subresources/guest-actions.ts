@@ -9,7 +9,7 @@ import type {
 import type { NodeAgentAction } from '../../openapi/node-agent.js';
 import type { Definitions } from '../../openapi/schema.js';
 import { ApiError, badRequest, conflict } from '../errors/api-error.js';
-import { parseDurationMs } from '../http/request-scope.js';
+import { parseDurationMs } from '../../openapi/duration.js';
 import type { Registry } from '../registry/registry.js';
 import type { Reply, RequestContext } from '../request.js';
 import { kubevirtGroup } from './groups.js';

@@ -1,5 +1,5 @@
 /** Flags of `nativirt apiserver`, named as kube-apiserver names its own. */
-import { parseDurationMs } from '../../apiserver/http/request-scope.js';
+import { parseDurationMs } from '../../openapi/duration.js';
 import { FlagError, integerFlag, logLevelFlag, parseFlags, requiredFlag } from '../commands/flags.js';
 
 export type StoreOptions =

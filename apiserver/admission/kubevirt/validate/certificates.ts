@@ -1,7 +1,7 @@
 /** How long certificates live: none longer than the authority that signed it, and each is renewed before it ends. */
 import type { KubeVirtSelfSignConfiguration } from '../../../../openapi/generated/types/kubevirt_v1.js';
 import type { StatusCause } from '../../../../openapi/meta.js';
-import { parseDurationMs } from '../../../http/request-scope.js';
+import { parseDurationMs } from '../../../../openapi/duration.js';
 import { invalid, notSupported, type FieldPath } from '../../causes.js';
 import { specPath, type KubeVirtRule } from './rule.js';
 
