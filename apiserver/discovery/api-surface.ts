@@ -161,12 +161,19 @@ class SurfaceBuilder {
 /** The same table as the published documents want it. */
 export function publishedResources(surface: ApiSurface): readonly PublishedResource[] {
   const generic = new Set(['status', 'scale']);
+  const served = surface.flatMap(({ versions }) => versions.flatMap(({ resources }) => resources));
+  // Where only subresources are served, their object is of the kind that another group serves under that name.
+  const kinds = new Map(
+    served.flatMap(({ plural, responseKind }) =>
+      responseKind === undefined ? [] : [[plural, responseKind.kind] as const],
+    ),
+  );
   return surface.flatMap(({ group, versions }) =>
     versions.flatMap(({ version, resources }) =>
       resources.map(({ plural, namespaced, responseKind, definition, verbs, subresources }) => ({
         group,
         version,
-        kind: responseKind?.kind ?? '',
+        kind: responseKind?.kind ?? kinds.get(plural) ?? plural,
         plural,
         namespaced,
         definition,

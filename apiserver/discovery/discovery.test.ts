@@ -129,6 +129,26 @@ test('OpenAPI documents at URLs that change with them', async (t) => {
   }
 });
 
+interface Documented {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId: string }>>>>;
+}
+
+test('no two operations of a document have one name', async (t) => {
+  const get = await serving(t);
+  const { paths } = JSON.parse((await get('/openapi/v3')).text) as { paths: Record<string, object> };
+  for (const url of ['/openapi/v2', ...Object.keys(paths).map((name) => `/openapi/v3/${name}`)]) {
+    const document = JSON.parse((await get(url)).text) as Documented;
+    const ids = Object.values(document.paths).flatMap((item) =>
+      Object.values(item).map(({ operationId }) => operationId),
+    );
+    assert.deepEqual(
+      ids.filter((id, index) => ids.indexOf(id) !== index),
+      [],
+      url,
+    );
+  }
+});
+
 test('OpenAPI v2 as protobuf, for those who name it', async (t) => {
   const get = await serving(t);
   const served = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
