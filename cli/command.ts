@@ -17,7 +17,8 @@ export interface CommandContext {
   readonly signal: AbortSignal;
 }
 
-export interface Command {
+interface CommandBase {
+  /** One or two words. */
   readonly name: string;
   /** Shown behind the name: `(VM | vm/NAME | vmi/NAME)`. */
   readonly synopsis: string;
@@ -25,6 +26,16 @@ export interface Command {
   readonly options: OptionSpecs;
   /** A line of help for each option. */
   readonly optionHelp: Readonly<Record<string, string>>;
-  /** Rejects with what `errors.ts` knows how to tell; resolves when all went well. */
+}
+
+/** Both kinds reject with what `errors.ts` knows how to tell, and resolve when all went well. */
+export interface ServerCommand extends CommandBase {
   run(context: CommandContext, values: OptionValues, positionals: readonly string[]): Promise<void>;
 }
+
+/** Needs no server. */
+export interface LocalCommand extends CommandBase {
+  runLocally(terminal: Terminal, values: OptionValues, positionals: readonly string[]): Promise<void>;
+}
+
+export type Command = ServerCommand | LocalCommand;

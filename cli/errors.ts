@@ -19,6 +19,14 @@ export class CommandError extends Error {
   override readonly name = 'CommandError';
 }
 
+/** A local program that was run for the user; it has told why. */
+export class ProgramFailed extends Error {
+  override readonly name = 'ProgramFailed';
+  constructor(readonly exitCode: number) {
+    super(`exit status ${exitCode}`);
+  }
+}
+
 /** Node's own name for what `parseArgs` did not like. */
 function isArgumentError(error: unknown): error is Error {
   return (
@@ -31,7 +39,7 @@ function isArgumentError(error: unknown): error is Error {
 
 export interface Outcome {
   readonly exitCode: number;
-  /** Without the program's name in front. */
+  /** Without the program's name in front; empty where all has been said. */
   readonly message: string;
 }
 
@@ -40,6 +48,7 @@ export function describe(error: unknown): Outcome | undefined {
   if (error instanceof UsageError || isArgumentError(error)) {
     return { exitCode: exitCodes.usage, message: error.message };
   }
+  if (error instanceof ProgramFailed) return { exitCode: error.exitCode, message: '' };
   if (error instanceof StatusError) {
     return { exitCode: exitCodes.failure, message: `${error.message} (${error.reason})` };
   }

@@ -29,7 +29,7 @@ export function usage(commands: readonly Command[]): string {
     '',
     'Usage: kubectl virt COMMAND [FLAGS]',
     '',
-    ...commands.map(({ name, summary }) => `  ${name.padEnd(10)} ${summary}`),
+    ...commands.map(({ name, summary }) => `  ${name.padEnd(16)} ${summary}`),
     '',
     '`kubectl virt COMMAND --help` lists the flags of a command.',
     '',

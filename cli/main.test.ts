@@ -51,7 +51,7 @@ for (const [argv, message] of wrongCommandLines) {
 test('help lists the commands and their flags', async (t) => {
   const { run, terminal } = await harness(t);
   assert.equal(await run('--help'), 0);
-  assert.match(terminal.printed, /console .*\n.*start .*\n.*stop .*\n.*restart /);
+  assert.match(terminal.printed, /create vm .*\n.*start .*\n.*stop .*\n.*restart /);
   assert.equal(await run('console', '--help'), 0);
   assert.match(terminal.printed, /--read-only/);
   assert.match(terminal.printed, /-n, --namespace NAMESPACE/);

@@ -1,8 +1,9 @@
 /** The kubectl plugin: `kubectl virt COMMAND` runs `kubectl-virt COMMAND`. */
 import { parseArgs } from 'node:util';
 import { createHttpClient } from '../controllers/runtime/http-client.js';
-import type { Command } from './command.js';
+import type { Command, OptionSpecs } from './command.js';
 import { commands } from './commands.js';
+import { complete, machineNames } from './complete.js';
 import { connect } from './connection.js';
 import { describe, exitCodes, UsageError } from './errors.js';
 import { commandUsage, commonOptions, usage } from './help.js';
@@ -26,12 +27,16 @@ async function runCommand(
 ): Promise<void> {
   const { environment, terminal, signal } = surroundings;
   const { values, positionals } = parseArgs({
-    args: [...argv],
+    args: plainBooleans(argv, { ...command.options, ...commonOptions }),
     options: { ...command.options, ...commonOptions },
     allowPositionals: true,
   });
   if (values['help'] === true) {
     terminal.output.write(commandUsage(command));
+    return;
+  }
+  if ('runLocally' in command) {
+    await command.runLocally(terminal, values, positionals);
     return;
   }
   const text = (name: string): string | undefined => {
@@ -49,14 +54,35 @@ async function runCommand(
   }
 }
 
+/** The longest name that fits: `create vm` before `create`. */
+function commandName(argv: readonly string[]): {
+  readonly name: string | undefined;
+  readonly rest: string[];
+} {
+  const [first, second = ''] = argv;
+  const two = `${first ?? ''} ${second}`;
+  if (commands.some((candidate) => candidate.name === two)) return { name: two, rest: argv.slice(2) };
+  return { name: first, rest: argv.slice(1) };
+}
+
+/** virtctl's users write `--stdio=true`, which `parseArgs` does not know. */
+function plainBooleans(argv: readonly string[], options: OptionSpecs): string[] {
+  return argv.flatMap((word) => {
+    const [, name = '', value] = /^--([a-z-]+)=(true|false)$/.exec(word) ?? [];
+    if (options[name]?.type !== 'boolean') return [word];
+    return value === 'true' ? [`--${name}`] : [];
+  });
+}
+
 /** Runs one command line; answers its exit code. */
 export async function execute(argv: readonly string[], surroundings: Surroundings): Promise<number> {
   const { terminal, signal } = surroundings;
-  const [name, ...rest] = argv;
+  const { name, rest } = commandName(argv);
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
     terminal.output.write(usage(commands));
     return name === undefined ? exitCodes.usage : exitCodes.success;
   }
+  if (name === '__complete') return await completeWords(rest, surroundings);
   try {
     const command = commands.find((candidate) => candidate.name === name);
     if (command === undefined) {
@@ -68,9 +94,39 @@ export async function execute(argv: readonly string[], surroundings: Surrounding
     if (signal.aborted && error === signal.reason) return exitCodes.interrupted;
     const outcome = describe(error);
     if (outcome === undefined) throw error;
-    terminal.messages.write(`kubectl virt: ${outcome.message}\n`);
+    if (outcome.message !== '') terminal.messages.write(`kubectl virt: ${outcome.message}\n`);
     return outcome.exitCode;
   }
+}
+
+/** Candidates a line, and `:4`: kubectl is not to add the names of files. Nothing where no server can be asked. */
+async function completeWords(words: readonly string[], surroundings: Surroundings): Promise<number> {
+  const { environment, terminal, signal } = surroundings;
+  const flag = (name: string): string | undefined => {
+    const at = words.lastIndexOf(`--${name}`);
+    return at < 0 ? undefined : words[at + 1];
+  };
+  const ask = async (): Promise<{ vms: readonly string[]; vmis: readonly string[] }> => {
+    try {
+      const connection = await connect(
+        { kubeconfig: flag('kubeconfig'), context: flag('context') },
+        environment,
+      );
+      const client = createHttpClient({ ...connection, userAgent: 'kubectl-virt' });
+      try {
+        const namespace = flag('namespace') ?? connection.namespace ?? 'default';
+        return await machineNames(client, namespace, signal).list();
+      } finally {
+        client.close();
+      }
+    } catch {
+      // A shell that completes has no place for messages.
+      return { vms: [], vmis: [] };
+    }
+  };
+  const candidates = await complete(words, commands, commonOptions, { list: ask });
+  terminal.output.write([...candidates, ':4', ''].join('\n'));
+  return exitCodes.success;
 }
 
 export async function main(argv: readonly string[]): Promise<number> {

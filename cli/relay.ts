@@ -14,7 +14,7 @@ export interface RelayOptions {
   readonly signal: AbortSignal;
 }
 
-function bytesOf(data: RawData): Buffer {
+export function bytesOf(data: RawData): Buffer {
   if (Array.isArray(data)) return Buffer.concat(data);
   return Buffer.isBuffer(data) ? data : Buffer.from(data);
 }

@@ -10,6 +10,7 @@ export interface StreamRequest {
   readonly namespace: string;
   readonly resource: 'virtualmachineinstances' | 'virtualmachines';
   readonly name: string;
+  /** `console`, `portforward/22/tcp`. */
   readonly stream: string;
   readonly query?: URLSearchParams;
 }

@@ -51,6 +51,24 @@ function checkLauncher(metafile) {
   }
 }
 
+/** What `kubectl virt vnc` gives to browsers, noVNC included. */
+async function bundlePage() {
+  const { outputFiles } = await build({
+    absWorkingDir: root,
+    entryPoints: { 'vnc-page': 'cli/vnc-page/page.mjs' },
+    outdir: output,
+    bundle: true,
+    platform: 'browser',
+    target: 'es2022',
+    format: 'esm',
+    minify: true,
+    legalComments: 'inline',
+    write: false,
+    logLevel: 'warning',
+  });
+  return outputFiles;
+}
+
 async function bundle(names) {
   const { metafile, outputFiles } = await build({
     absWorkingDir: root,
@@ -67,8 +85,9 @@ async function bundle(names) {
     logLevel: 'warning',
   });
   checkLauncher(metafile);
+  const pages = names.includes('kubectl-virt') ? await bundlePage() : [];
   await mkdir(output, { recursive: true });
-  for (const { path, contents } of outputFiles) {
+  for (const { path, contents } of [...outputFiles, ...pages]) {
     // What runs from dist/ never sees half a file.
     await writeFile(`${path}.new`, contents);
     await rename(`${path}.new`, path);
