@@ -80,7 +80,13 @@ export class FieldManager {
       setManagedFields(updated, owners);
       return;
     }
-    setManagedFields(updated, capOwners(this.afterUpdate(bare(live), bare(updated), owners, context)));
+    try {
+      setManagedFields(updated, capOwners(this.afterUpdate(bare(live), bare(updated), owners, context)));
+    } catch (error) {
+      if (!(error instanceof ListKeyError)) throw error;
+      // Fields in a list that has an item twice can not be told apart: nobody owns any, but the write is good.
+      setManagedFields(updated, new Map());
+    }
   }
 
   private afterUpdate(live: unknown, updated: unknown, owners: Owners, context: WriteContext): Owners {

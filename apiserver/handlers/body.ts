@@ -18,7 +18,8 @@ export function readDraft(request: ResourceRequest, validation: FieldValidation)
     (why) => badRequest(cannotHandle(endpoint, version, why)),
   );
   const { namespace: sent = '' } = object.draft.metadata;
-  if (sent !== '' && sent !== namespace) {
+  if (sent !== '' && namespace === undefined) delete object.draft.metadata.namespace;
+  else if (sent !== '' && sent !== namespace) {
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
   }
   return object.draft;

@@ -6,7 +6,12 @@ import type { AdmissionContext, AdmissionLookups, AdmissionRequest } from '../ad
 import { invalid } from '../errors/api-error.js';
 import type { UserInfo } from '../request.js';
 import type { Endpoint } from './endpoint.js';
-import { finalizerWarnings, metadataCauses, metadataUpdateCauses } from './metadata-rules.js';
+import {
+  dropRepeatedOwners,
+  finalizerWarnings,
+  metadataCauses,
+  metadataUpdateCauses,
+} from './metadata-rules.js';
 import { bodyChanged } from './sections.js';
 
 /** Who writes what, and how. */
@@ -99,7 +104,10 @@ export function createAdmitter(options: AdmitterOptions): Admitter {
       const { resource, schema } = context.endpoint;
       const request = admissionRequest(context, 'CREATE', object, undefined);
       // Admission adds finalizers of its own.
-      const advice = finalizerWarnings(object, undefined, resource.strategy);
+      const advice = [
+        ...dropRepeatedOwners(object),
+        ...finalizerWarnings(object, undefined, resource.strategy),
+      ];
       await mutate(context, request, object);
       refuse(context, object, [...metadataCauses(object, resource.strategy), ...schema.validate(object)]);
       refuse(context, object, resource.strategy.validate?.(object, undefined) ?? []);
@@ -115,7 +123,7 @@ export function createAdmitter(options: AdmitterOptions): Admitter {
         return;
       }
       const request = admissionRequest(context, 'UPDATE', object, old);
-      const advice = finalizerWarnings(object, old, resource.strategy);
+      const advice = [...dropRepeatedOwners(object), ...finalizerWarnings(object, old, resource.strategy)];
       await mutate(context, request, object);
       refuse(context, object, [
         ...metadataUpdateCauses(object, old),

@@ -9,6 +9,7 @@ import {
   qualifiedNameFaults,
   standardFinalizers,
 } from '../../openapi/names.js';
+import { sameJson } from './equal.js';
 import { valueAt } from './paths.js';
 import type { ScalePaths, Strategy } from './resource.js';
 
@@ -81,6 +82,8 @@ function ownerCauses(owners: readonly OwnerReference[] | undefined): StatusCause
       .filter((key) => owner[key] === '')
       .map((key) => invalidValue(`${field}.${key}`, '', 'must not be empty')),
   );
+  if (owners?.some(({ apiVersion, kind }) => apiVersion === 'v1' && kind === 'Event') === true)
+    causes.push(invalidValue(field, 'v1, Kind=Event', 'an event can not own anything'));
   const controllers = (owners ?? []).filter((owner) => owner.controller === true);
   if (controllers.length > 1) {
     const names = controllers.map((owner) => `${owner.kind}/${owner.name}`).join(' and ');
@@ -117,6 +120,19 @@ export function finalizerWarnings(
       (finalizer) =>
         `metadata.finalizers: ${JSON.stringify(finalizer)}: prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts with other finalizer writers`,
     );
+}
+
+/** Drops references to owners that are there already. Returns what to warn the client of. */
+export function dropRepeatedOwners({ metadata }: KubernetesObject): string[] {
+  const owners = metadata.ownerReferences;
+  if (owners === undefined || owners.length < 2) return [];
+  const once = owners.filter((owner, index) => owners.findIndex((other) => sameJson(other, owner)) === index);
+  if (once.length === owners.length) return [];
+  const repeated = owners.filter((owner) => !once.includes(owner)).map(({ uid }) => uid);
+  metadata.ownerReferences = once;
+  return [
+    `metadata.ownerReferences has entries more than once, of which one is kept; their UIDs: ${[...new Set(repeated)].join(', ')}`,
+  ];
 }
 
 /** Faults of the metadata of a new object. */

@@ -141,6 +141,36 @@ test('what the metadata says wrong is a cause each', async (t) => {
   ]);
 });
 
+test('an owner or finalizer named twice: owners are kept once, with a warning', async (t) => {
+  const { request } = await startWithNamespace(t);
+  const owner = { apiVersion: 'v1', kind: 'Pod', name: 'p', uid: 'u' };
+  const body = machine('a', { ownerReferences: [owner, { ...owner }], finalizers: ['a.io/x', 'a.io/x'] });
+  const created = await request('POST', machines, { body });
+  assert.equal(created.status, 201);
+  assert.match(created.warnings.join(), /ownerReferences .* more than once.*: u$/);
+  const { ownerReferences, finalizers } = asMachine(created).metadata;
+  assert.deepEqual(ownerReferences, [owner]);
+  assert.deepEqual(finalizers, ['a.io/x', 'a.io/x']);
+  const event = machine('b', { ownerReferences: [{ ...owner, kind: 'Event' }] });
+  assert.deepEqual(causes(await request('POST', machines, { body: event })), [
+    'FieldValueInvalid metadata.ownerReferences',
+  ]);
+});
+
+test('the namespace in the body of a cluster-wide object means nothing', async (t) => {
+  const { request } = await startWithNamespace(t);
+  const path = '/apis/migrations.kubevirt.io/v1alpha1/migrationpolicies';
+  const body = {
+    apiVersion: 'migrations.kubevirt.io/v1alpha1',
+    kind: 'MigrationPolicy',
+    metadata: { name: 'a', namespace: 'elsewhere' },
+    spec: { selectors: {} },
+  };
+  const created = await request('POST', path, { body });
+  assert.equal(created.status, 201);
+  assert.equal(asMachine(created).metadata.namespace, undefined);
+});
+
 test('what a client may not change is refused', async (t) => {
   const { request } = await startWithNamespace(t);
   const created = asMachine(await request('POST', machines, { body: machine('a') }));
