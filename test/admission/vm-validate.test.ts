@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { AdmissionLookups } from '../../apiserver/admission/interface.js';
 import { virtualMachineValidation } from '../../apiserver/admission/vm/validate.js';
@@ -64,15 +65,17 @@ function lookupsOf(vmi: VirtualMachineInstance): AdmissionLookups {
 const plugin = virtualMachineValidation(isKubeVirtUser);
 const schemaCauses = schemaChecker('io.kubevirt.v1.VirtualMachine');
 
-async function causesOf(row: VectorRow, index: number): Promise<readonly StatusCause[]> {
+async function causesOf(row: VectorRow, index: number, warnings: string[]): Promise<readonly StatusCause[]> {
   const faults = schemaCauses(row.object);
   if (faults.length > 0) return faults;
   const lookups = lookupsOf(instanceOf(row.object as VirtualMachine, index));
-  return (await plugin.validate?.(requestOf(row), { ...contextOf(row), lookups })) ?? [];
+  return (await plugin.validate?.(requestOf(row), { ...contextOf(row, warnings), lookups })) ?? [];
 }
 
 for (const [index, row] of readVectors('vm-validate').entries()) {
   test(`vm-validate ${index}`, { skip: skipped[index] ?? false }, async () => {
-    assertVerdict(row, await causesOf(row, index), correct);
+    const warnings: string[] = [];
+    assertVerdict(row, await causesOf(row, index, warnings), correct);
+    if (row.allowed) assert.equal(warnings.length, row.warnings ?? 0, warnings.join('\n'));
   });
 }

@@ -13,6 +13,7 @@ import { graceAnnotations } from '../vmi/validate/grace.js';
 import { metadataCauses } from '../vmi/validate/metadata.js';
 import { discontinuedBindings } from '../vmi/validate/network.js';
 import { specCauses } from '../vmi/validate/spec.js';
+import { specWarnings } from '../vmi/warnings.js';
 import { dataVolumeTemplateCauses, dataVolumeTemplateWarnings } from './validate/data-volume-templates.js';
 import { liveUpdateCauses } from './validate/live-update.js';
 import { runStrategyCauses } from './validate/run-strategy.js';
@@ -36,7 +37,7 @@ export function virtualMachineValidation(isComponent: IsComponent): AdmissionPlu
       // What was admitted under another configuration may still be labelled.
       if (old !== undefined && sameJson(old.spec, vm.spec)) return [];
       const causes = await machineCauses(vm, old, request, context, isComponent);
-      if (causes.length === 0) for (const text of warningsOf(vm)) context.warn(text);
+      if (causes.length === 0) for (const text of warningsOf(vm, context)) context.warn(text);
       return causes;
     },
   };
@@ -86,8 +87,10 @@ export function machineSpecCauses(
   ];
 }
 
-function warningsOf(vm: VirtualMachine): string[] {
+function warningsOf(vm: VirtualMachine, { configuration }: AdmissionContext): string[] {
+  const { spec } = vm.spec.template;
   return [
+    ...(spec === undefined ? [] : specWarnings(spec, FieldPath.of('spec.template.spec'), configuration)),
     ...dataVolumeTemplateWarnings(vm),
     ...(vm.spec.running === undefined ? [] : ['spec.running is deprecated: use spec.runStrategy']),
   ];
