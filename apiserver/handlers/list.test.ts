@@ -46,6 +46,13 @@ test('pages show one snapshot, and say how many objects follow', async (t) => {
   assert.equal(asList(third).metadata.continue, '');
 });
 
+test('a list of whatever state is at hand is whole', async (t) => {
+  const { request } = await start(t, 3);
+  const list = await request('GET', `${machines}?limit=2&resourceVersion=0`);
+  assert.deepEqual(names(list), ['m0', 'm1', 'm2']);
+  assert.equal((await request('GET', `${machines}?timeoutSeconds=soon`)).status, 400);
+});
+
 test('pages of a selection are full', async (t) => {
   const { request } = await start(t, 6);
   const first = await request('GET', `${machines}?limit=2&labelSelector=even%3Dtrue`);

@@ -67,7 +67,9 @@ async function stateOfToken(query: URLSearchParams, token: ContinueToken, store:
 function readLimit(query: URLSearchParams): number | undefined {
   const limit = integer(query, 'limit');
   if (limit !== undefined && limit < 0) throw badRequest(`limit must not be negative, but is ${limit}`);
-  return limit === 0 ? undefined : limit;
+  // A list of whatever state is at hand is whole, as kube-apiserver's is: it comes from memory.
+  const whole = query.get('resourceVersion') === '0' && (query.get('continue') ?? '') === '';
+  return limit === 0 || whole ? undefined : limit;
 }
 
 /** The snapshot of the pages is gone. The client may begin anew, or go on with the token in the answer if it can bear gaps. */
@@ -87,6 +89,8 @@ export async function readPage(request: ResourceRequest): Promise<ObjectListResu
   const prefix = resourcePrefix(resource);
   const { matches, namespace } = readSelection(request);
   const limit = readLimit(context.query);
+  // Means nothing to a list, but must be a number.
+  integer(context.query, 'timeoutSeconds');
   const continued = context.query.get('continue') ?? '';
   const options = {
     ...(namespace === undefined ? {} : { namespace }),

@@ -28,9 +28,17 @@ function fieldValue(attributes: Attributes, field: string): string {
   return attributes.fields[field] ?? '';
 }
 
+/** A watch of one object may name it in its path: `/watch/…/name`. */
+function fieldSelectorOf({ info, query }: ResourceRequest['context']): string {
+  const selector = query.get('fieldSelector') ?? '';
+  if (info.verb !== 'watch' || info.name === undefined) return selector;
+  const named = `metadata.name=${info.name.replace(/[\\,=]/g, '\\$&')}`;
+  return selector === '' ? named : `${selector},${named}`;
+}
+
 export function readSelection({ context, endpoint, namespace }: ResourceRequest): Selected {
   const labels = parsed(parseLabelSelector, context.query.get('labelSelector') ?? '');
-  const fields = parsed(parseFieldSelector, context.query.get('fieldSelector') ?? '');
+  const fields = parsed(parseFieldSelector, fieldSelectorOf(context));
   for (const { field } of fields.requirements) {
     const known =
       field === 'metadata.name' ||

@@ -71,6 +71,13 @@ test('only the first table has columns', async (t) => {
   assert.deepEqual(events[1].object.rows?.[0]?.cells, ['b', '0s', null, null]);
 });
 
+test('the old path of a watch may name its object', async (t) => {
+  const { request, watch } = await startWithNamespace(t);
+  for (const name of ['a', 'b']) await request('POST', machines, { body: machine(name) });
+  const path = machines.replace('/v1/', '/v1/watch/');
+  assert.deepEqual(shown(await watch(`${path}/b`, 1)), ['ADDED b']);
+});
+
 test('a watch of metadata', async (t) => {
   const { request, watch } = await startWithNamespace(t);
   await request('POST', machines, { body: machine('a') });
