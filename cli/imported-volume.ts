@@ -1,4 +1,5 @@
 /** The `--volume-import` flag: a data volume that is made with the machine. */
+import type { DataVolumeTemplateSpec } from '../openapi/generated/types/kubevirt_v1.js';
 import { UsageError } from './errors.js';
 import { bootOrderOf, parseParameters, splitReference } from './flag-parameters.js';
 import type { PlannedVolume } from './vm-manifest.js';
@@ -49,7 +50,8 @@ export function importedVolume(text: string, defaultName: string): PlannedVolume
   const template = {
     apiVersion: 'cdi.kubevirt.io/v1beta1',
     kind: 'DataVolume',
-    metadata: { name },
+    // The rest of an object's metadata is the server's.
+    metadata: { name } as DataVolumeTemplateSpec['metadata'],
     spec: { ...sourceOf(type, members, found), storage },
   };
   return {
