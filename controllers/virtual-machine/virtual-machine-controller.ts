@@ -3,14 +3,13 @@ import type {
   KubeVirt,
   VirtualMachine,
   VirtualMachineInstance,
-  VirtualMachineStartFailure,
   VirtualMachineStateChangeRequest,
 } from '../../openapi/generated/types/kubevirt_v1.js';
 import { claimIndex, claimKeys, findClaims } from '../claims.js';
 import { configurationFrom } from '../configuration.js';
 import { conditionTypes, finalizers, reasons, type RunStrategy } from '../constants.js';
 import type { ControllerDependencies } from '../dependencies.js';
-import { findCondition, isConditionTrue } from '../runtime/conditions.js';
+import { findCondition } from '../runtime/conditions.js';
 import { Controller, type ReconcileResult, type Runnable } from '../runtime/controller.js';
 import { isNotFound } from '../runtime/errors.js';
 import type { EventRecorder } from '../runtime/event-recorder.js';
@@ -25,13 +24,13 @@ import {
 import { keyOf } from '../runtime/object-key.js';
 import { controllerOf, isControlledBy, patchFinalizers, patchStatus } from '../runtime/writes.js';
 import { InformedReferents, referentIndex, referentsOf } from './instancetype/referents.js';
-import { References, type Settled } from './instancetype/references.js';
+import { References } from './instancetype/references.js';
 import { Instances, type Outcome } from './instances.js';
-import { decide, isStartExpected, runStrategyOf } from './run-strategy.js';
-import { backoffLeft, nextStartFailure } from './start-failure.js';
-import { pendingRequests, requestsOf, startRequest } from './state-change-requests.js';
-import { nextStatus, type Failure } from './status.js';
-import { differsFromTemplate } from './template.js';
+import { observe, type Observation } from './observation.js';
+import { decide } from './run-strategy.js';
+import { backoffLeft } from './start-failure.js';
+import { pendingRequests, startRequest } from './state-change-requests.js';
+import { nextStatus } from './status.js';
 
 const name = 'virtualmachine-controller';
 /** A claim is bound in less: only one that stays unbound is worth a word in the status. Milliseconds. */
@@ -39,21 +38,6 @@ const claimPatience = 5000;
 
 export function createVirtualMachineController(deps: ControllerDependencies): Runnable {
   return new VirtualMachineController(deps).controller;
-}
-
-/** What one reconciliation has found out before it acts. */
-interface Observation {
-  readonly stored: VirtualMachine;
-  /** As it counts: with its instancetype and preference applied, as far as they could be. */
-  readonly vm: VirtualMachine;
-  readonly vmi: VirtualMachineInstance | undefined;
-  readonly runStrategy: RunStrategy;
-  readonly requests: readonly VirtualMachineStateChangeRequest[];
-  readonly startFailure: VirtualMachineStartFailure | undefined;
-  /** The instance is not as the VM would have it now. */
-  readonly outdated: boolean;
-  /** Why no instance can be made. */
-  readonly unsettled: Failure | undefined;
 }
 
 class VirtualMachineController {
@@ -172,29 +156,15 @@ class VirtualMachineController {
       this.#expect(key, settled.vm);
       return undefined;
     }
-    const result = await this.#sync(this.#observe(vm, found, settled), signal);
-    if (settled.kind === 'settled') await this.#references.remove(vm, settled.superseded, signal);
-    return result;
+    return this.#sync(this.#observe(vm, found, settled), signal);
   }
 
   #observe(
-    stored: VirtualMachine,
+    vm: VirtualMachine,
     vmi: VirtualMachineInstance | undefined,
-    settled?: Exclude<Settled, { kind: 'rewritten' }>,
+    settled?: Parameters<typeof observe>[2],
   ): Observation {
-    const runStrategy = runStrategyOf(stored);
-    const requests = pendingRequests(requestsOf(stored), vmi);
-    const { clock, random } = this.deps;
-    const expected = isStartExpected(runStrategy, requests);
-    const startFailure = nextStartFailure(stored, vmi, expected, clock.now(), random);
-    const base = { stored, vmi, runStrategy, requests, startFailure };
-    if (settled?.kind === 'settled') {
-      const outdated = vmi !== undefined && differsFromTemplate(settled.vm, vmi);
-      return { ...base, vm: settled.vm, outdated, unsettled: undefined };
-    }
-    // What it would be like now is not known: it is as it was.
-    const outdated = isConditionTrue(stored.status?.conditions, conditionTypes.restartRequired);
-    return { ...base, vm: stored, outdated, unsettled: settled?.failure };
+    return observe(vm, vmi, settled, this.deps.clock.now(), this.deps.random);
   }
 
   async #sync(observation: Observation, signal: AbortSignal): Promise<ReconcileResult | undefined> {
@@ -209,6 +179,7 @@ class VirtualMachineController {
     const restart = action.kind === 'stop' && action.restart && startRequest(requests) === undefined;
     const left = pendingRequests(restart ? [...requests, ...restartRequests(vmi)] : requests, outcome.vmi);
     const waiting = await this.#writeStatus({ ...observation, runStrategy, requests: left }, outcome, signal);
+    await this.#references.remove(vm, observation.superseded, signal);
     if (action.kind === 'stop' && vmi !== undefined) await this.#instances.delete(vm, vmi, signal);
     if (outcome.error !== undefined) throw outcome.error;
     const requeueAfter = outcome.requeueAfter ?? waiting;

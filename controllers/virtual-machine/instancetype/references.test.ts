@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { VirtualMachineInstancetypeSpec } from '../../../openapi/generated/types/kubevirt_instancetype_v1beta1.js';
-import type { KubeVirtConfiguration, VirtualMachine } from '../../../openapi/generated/types/kubevirt_v1.js';
+import type {
+  KubeVirtConfiguration,
+  VirtualMachine,
+  VirtualMachineStatus,
+} from '../../../openapi/generated/types/kubevirt_v1.js';
 import { findCondition } from '../../runtime/conditions.js';
 import {
   controllerRevisions,
@@ -217,8 +221,8 @@ test('expand leaves references that are in use, expandAll does not, nor their co
   assert.equal(findCondition(harness.vm()?.status?.conditions, 'RestartRequired'), undefined);
 });
 
-test('a copy of an older version is replaced by one of the latest', async (t) => {
-  const harness = await started(t);
+/** A VM that is not running, with a copy made by an older release. */
+async function withOldCopy(harness: Harness, status: VirtualMachineStatus = {}): Promise<void> {
   const name = 'vm-small-v1alpha2-uid-1';
   const labels = {
     'instancetype.kubevirt.io/object-name': 'small',
@@ -239,15 +243,26 @@ test('a copy of an older version is replaced by one of the latest', async (t) =>
   });
   await settle();
   await harness.createVm({ ...uses('small'), runStrategy: 'Halted' });
-  await harness.setStatus(virtualMachines, 'vm', {
-    instancetypeRef: { name: 'small', controllerRevisionRef: { name } },
-  });
+  const instancetypeRef = { name: 'small', controllerRevisionRef: { name } };
+  await harness.setStatus(virtualMachines, 'vm', { ...status, instancetypeRef });
+}
+
+test('a copy of an older version is replaced by one of the latest', async (t) => {
+  const harness = await started(t);
+  await withOldCopy(harness);
   const [copy, ...others] = harness.client.all(controllerRevisions);
   assert.equal(copy?.metadata.name, 'vm-small-v1beta1-uid-1');
   assert.deepEqual(others, []);
   assert.equal(copy.metadata.labels?.['instancetype.kubevirt.io/object-version'], 'v1beta1');
   assert.equal(copy.data?.['apiVersion'], 'instancetype.kubevirt.io/v1beta1');
   assert.equal(harness.vm()?.status?.instancetypeRef?.controllerRevisionRef?.name, copy.metadata.name);
+});
+
+test('the old copy stays until the status names the new one', async (t) => {
+  const harness = await started(t);
+  await withOldCopy(harness, { stateChangeRequests: [{ action: 'Start' }] });
+  assert.equal(harness.vmi()?.spec.domain.memory?.guest, '1Gi');
+  assert.equal(harness.client.all(controllerRevisions).length, 1);
 });
 
 for (const [writes, what] of [
