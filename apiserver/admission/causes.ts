@@ -57,6 +57,17 @@ export function unknownWord(word: string, allowed: readonly string[]): string {
   return `${JSON.stringify(word)} is none of ${allowed.map((each) => JSON.stringify(each)).join(', ')}${hint}`;
 }
 
+/** Refuses a word that is given and none of `allowed`. */
+export function wordCauses(
+  word: string | undefined,
+  allowed: readonly string[],
+  field: FieldPath,
+): StatusCause[] {
+  return word === undefined || allowed.includes(word)
+    ? []
+    : [notSupported(field, unknownWord(word, allowed))];
+}
+
 /** The word within two edits (or a third of its length) of the one given, if there is one. */
 export function closestWord(word: string, candidates: readonly string[]): string | undefined {
   const bound = Math.max(2, Math.floor(word.length / 3));

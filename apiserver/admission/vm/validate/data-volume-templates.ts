@@ -6,7 +6,10 @@ import type {
 } from '../../../../openapi/generated/types/kubevirt_v1.js';
 import type { StatusCause } from '../../../../openapi/meta.js';
 import { sameJson } from '../../../registry/equal.js';
-import { invalid, required, type FieldPath } from '../../causes.js';
+import { invalid, required, wordCauses, type FieldPath } from '../../causes.js';
+
+const accessModes = ['ReadWriteOnce', 'ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOncePod'];
+const volumeModes = ['Block', 'Filesystem', 'FromStorageProfile'];
 
 /** `at` is the place of the VM's spec. */
 export function dataVolumeTemplateCauses(
@@ -22,7 +25,7 @@ export function dataVolumeTemplateCauses(
     const faults = templateCauses(template, place);
     if (faults.length > 0) return faults;
     const { name, namespace = '' } = template.metadata;
-    const causes: StatusCause[] = [];
+    const causes = claimCauses(template.spec.pvc, place.child('spec', 'pvc'));
     if (!used.has(name)) {
       causes.push(
         required(
@@ -80,6 +83,16 @@ function templateCauses({ metadata, spec }: DataVolumeTemplateSpec, place: Field
       kinds.length === 0
         ? 'must say where the content comes from'
         : `must be one, not ${kinds.join(' and ')}`,
+    ),
+  ];
+}
+
+/** Words of a claim; those of `storage` its schema knows. */
+function claimCauses(claim: DataVolumeTemplateSpec['spec']['pvc'], place: FieldPath): StatusCause[] {
+  return [
+    ...wordCauses(claim?.volumeMode, volumeModes, place.child('volumeMode')),
+    ...(claim?.accessModes ?? []).flatMap((mode, index) =>
+      wordCauses(mode, accessModes, place.child('accessModes').index(index)),
     ),
   ];
 }

@@ -1,7 +1,7 @@
 /** Probes, start and eviction strategy. */
 import type { Probe } from '../../../../openapi/generated/types/kubevirt_v1.js';
 import type { StatusCause } from '../../../../openapi/meta.js';
-import { invalid, notSupported, required, unknownWord, type FieldPath } from '../../causes.js';
+import { invalid, required, unknownWord, wordCauses, type FieldPath } from '../../causes.js';
 import type { SpecRule } from './rule.js';
 
 const evictionStrategies = ['None', 'LiveMigrate', 'LiveMigrateIfPossible', 'External'];
@@ -23,9 +23,7 @@ function probe(given: Probe | undefined, onPodNetwork: boolean, field: FieldPath
   const causes: StatusCause[] = [];
   if (ways.length > 1) causes.push(invalid(field, `must probe in one way, not by ${ways.join(' and ')}`));
   if (ways.length === 0) causes.push(required(field, 'must have httpGet, tcpSocket, exec or guestAgentPing'));
-  const { scheme } = given.httpGet ?? {};
-  if (scheme !== undefined && !schemes.includes(scheme))
-    causes.push(notSupported(field.child('httpGet', 'scheme'), unknownWord(scheme, schemes)));
+  causes.push(...wordCauses(given.httpGet?.scheme, schemes, field.child('httpGet', 'scheme')));
   for (const way of ways) {
     if (!onPodNetwork && (way === 'httpGet' || way === 'tcpSocket')) {
       causes.push(invalid(field.child(way), 'works only with an interface on the pod network'));

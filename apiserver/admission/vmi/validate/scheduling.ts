@@ -12,7 +12,7 @@ import {
   dnsLabelFaults,
   dnsSubdomainFaults,
 } from '../../../../openapi/names.js';
-import { invalid, notSupported, unknownWord, type FieldPath } from '../../causes.js';
+import { invalid, unknownWord, wordCauses, type FieldPath } from '../../causes.js';
 import type { SpecRule } from './rule.js';
 
 /** A label selector as a schema types it: its operator may be any text. */
@@ -201,7 +201,7 @@ export const topologySpread: SpecRule = ({ spec, at }) => {
         : []),
       ...selector(constraint.labelSelector, field.child('labelSelector')),
       ...(['nodeAffinityPolicy', 'nodeTaintsPolicy'] as const).flatMap((name) =>
-        oneOf(constraint[name], ['Honor', 'Ignore'], place.child(name)),
+        wordCauses(constraint[name], ['Honor', 'Ignore'], place.child(name)),
       ),
     ];
   });
@@ -211,11 +211,7 @@ export const tolerations: SpecRule = ({ spec, at }) =>
   (spec.tolerations ?? []).flatMap(({ operator, effect }, index) => {
     const place = at.child('tolerations').index(index);
     return [
-      ...oneOf(operator, ['Exists', 'Equal'], place.child('operator')),
-      ...oneOf(effect, ['NoSchedule', 'PreferNoSchedule', 'NoExecute'], place.child('effect')),
+      ...wordCauses(operator, ['Exists', 'Equal'], place.child('operator')),
+      ...wordCauses(effect, ['NoSchedule', 'PreferNoSchedule', 'NoExecute'], place.child('effect')),
     ];
   });
-
-function oneOf(word: string | undefined, words: readonly string[], field: FieldPath): StatusCause[] {
-  return word === undefined || words.includes(word) ? [] : [notSupported(field, unknownWord(word, words))];
-}
