@@ -38,7 +38,11 @@ function options(more: Partial<ControllerManagerOptions> = {}) {
 
 test('in a cluster only the controllers of VMs run; the others are Kubernetes’ own', () => {
   const { all } = options();
-  assert.deepEqual(createControllerManager(all).controllers, ['virtual-machine', 'virtual-machine-instance']);
+  assert.deepEqual(createControllerManager(all).controllers, [
+    'virtual-machine',
+    'virtual-machine-instance',
+    'replica-set',
+  ]);
   assert.throws(
     () => createControllerManager({ ...all, controllers: 'scheduler' }),
     ControllerSelectionError,

@@ -44,6 +44,16 @@ export const controllerRules: Readonly<Record<ControllerName, readonly PolicyRul
     rule('', ['persistentvolumeclaims'], read),
     events,
   ],
+  'replica-set': [
+    rule(kubevirt, ['virtualmachineinstancereplicasets'], read),
+    rule(
+      kubevirt,
+      ['virtualmachineinstancereplicasets/status', 'virtualmachineinstancereplicasets/finalizers'],
+      ['patch', 'update'],
+    ),
+    rule(kubevirt, ['virtualmachineinstances'], [...read, 'create', 'patch', 'delete']),
+    events,
+  ],
   scheduler: [
     rule('', ['pods'], read),
     rule('', ['pods/binding'], ['create']),

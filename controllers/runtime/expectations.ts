@@ -4,6 +4,7 @@
  *
  * An expectation that is not met in time lapses: a missed event may delay work, never stop it.
  */
+import type { KubernetesObject } from '../../openapi/meta.js';
 import type { Clock } from './clock.js';
 import { isOlder } from './object-key.js';
 
@@ -35,6 +36,14 @@ export class Expectations {
   /** A write made `resourceVersion` of the object: older states are stale. */
   expectVersion(key: string, uid: string, resourceVersion: string): void {
     this.#expect(key).versions.set(uid, resourceVersion);
+  }
+
+  /** We wrote an object that our informer still shows as `seen`, or no longer shows. */
+  expectWritten(key: string, written: KubernetesObject, seen: KubernetesObject | undefined): void {
+    const { uid, resourceVersion } = written.metadata;
+    // The informer may have been faster than the answer.
+    if (seen?.metadata.uid === uid && isOlder(seen.metadata.resourceVersion, resourceVersion))
+      this.expectVersion(key, uid, resourceVersion);
   }
 
   /** The creation was seen, or failed. */

@@ -17,10 +17,12 @@ import type {
   VirtualMachineInstancetype,
   VirtualMachinePreference,
 } from '../../openapi/generated/types/kubevirt_instancetype_v1beta1.js';
+import type { VirtualMachinePool } from '../../openapi/generated/types/kubevirt_pool_v1beta1.js';
 import type {
   KubeVirt,
   VirtualMachine,
   VirtualMachineInstance,
+  VirtualMachineInstanceReplicaSet,
 } from '../../openapi/generated/types/kubevirt_v1.js';
 import type { PriorityClass } from '../../openapi/generated/types/scheduling_v1.js';
 import type { StorageClass } from '../../openapi/generated/types/storage_v1.js';
@@ -47,6 +49,25 @@ export const virtualMachineInstances = kind<VirtualMachineInstance>(
   'kubevirt.io/v1',
   'VirtualMachineInstance',
   'virtualmachineinstances',
+  'Namespaced',
+);
+export const virtualMachineInstanceReplicaSets = kind<VirtualMachineInstanceReplicaSet>(
+  'kubevirt.io/v1',
+  'VirtualMachineInstanceReplicaSet',
+  'virtualmachineinstancereplicasets',
+  'Namespaced',
+);
+export const virtualMachinePools = kind<VirtualMachinePool>(
+  'pool.kubevirt.io/v1beta1',
+  'VirtualMachinePool',
+  'virtualmachinepools',
+  'Namespaced',
+);
+/** CDI's. A cluster need not have it. */
+export const dataVolumes = kind<KubernetesObject>(
+  'cdi.kubevirt.io/v1beta1',
+  'DataVolume',
+  'datavolumes',
   'Namespaced',
 );
 export const kubeVirts = kind<KubeVirt>('kubevirt.io/v1', 'KubeVirt', 'kubevirts', 'Namespaced');

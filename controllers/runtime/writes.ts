@@ -44,6 +44,29 @@ export async function patchFinalizers<T extends KubernetesObject>(
   return client.patch(kind, current.metadata, { type: 'merge', body }, undefined, signal);
 }
 
+/** Changes the owners, `remove` being the UID of one; refused with `Conflict` if the object has changed. */
+export async function patchOwnerReferences<T extends KubernetesObject>(
+  client: Client,
+  kind: Kind<T>,
+  current: T,
+  change: { readonly add?: OwnerReference; readonly remove?: string },
+  signal: AbortSignal,
+): Promise<T | undefined> {
+  const before = current.metadata.ownerReferences ?? [];
+  const others = before.filter(({ uid }) => uid !== change.remove && uid !== change.add?.uid);
+  const ownerReferences = change.add === undefined ? others : [...others, change.add];
+  if (change.add === undefined && others.length === before.length) return undefined;
+  const { uid, resourceVersion } = current.metadata;
+  const body = {
+    metadata: {
+      uid,
+      resourceVersion,
+      ownerReferences: ownerReferences.length === 0 ? null : ownerReferences,
+    },
+  };
+  return client.patch(kind, current.metadata, { type: 'merge', body }, undefined, signal);
+}
+
 /** The reference by which `owner` controls what it makes. */
 export function controllerReference(owner: KubernetesObject): OwnerReference {
   return {

@@ -365,7 +365,8 @@ function withoutStatusOf<T extends KubernetesObject>(current: T, wanted: T): T {
     ...(status === undefined ? {} : { status }),
     metadata: { ...current.metadata, ...wanted.metadata },
   };
-  if (wanted.metadata.finalizers === undefined) delete next.metadata.finalizers;
+  for (const field of ['finalizers', 'ownerReferences', 'labels', 'annotations'] as const)
+    if (wanted.metadata[field] === undefined) Reflect.deleteProperty(next.metadata, field);
   const spec = JSON.stringify((current as { spec?: unknown }).spec);
   if (JSON.stringify((next as { spec?: unknown }).spec) !== spec)
     next.metadata.generation = (current.metadata.generation ?? 0) + 1;
