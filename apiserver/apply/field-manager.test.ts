@@ -145,6 +145,7 @@ test('a conflict names every field and its owner', () => {
 });
 
 test('items of a keyed list keep the order of the applier and stay beside their old neighbours', () => {
+  // Objects of the test's own schema.
   const names = (live: KubernetesObject): unknown =>
     (live as unknown as { spec: { l: { name: string }[] } }).spec.l.map((item) => item.name);
   const live = manager.apply(

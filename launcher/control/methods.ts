@@ -172,5 +172,6 @@ function vmiParameter({ vmi }: JsonObject): VirtualMachineInstance {
       'vmi must be a VirtualMachineInstance with metadata.uid and spec.domain.devices',
     );
   }
+  // What else it holds was admitted by the API server.
   return vmi as unknown as VirtualMachineInstance;
 }

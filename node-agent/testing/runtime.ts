@@ -84,6 +84,7 @@ export async function testNode(t: TestContext): Promise<TestNode> {
 export async function tellLauncher(directory: PodDirectory, changes: Partial<DomainStatus>): Promise<void> {
   const launcher = await LauncherClient.connect(directory.controlSocket, { clock: systemClock });
   try {
+    // A method of the fake launcher alone, which the client's types do not know.
     await (launcher as unknown as { call(method: string, params: unknown): Promise<unknown> }).call(
       'fake',
       changes,

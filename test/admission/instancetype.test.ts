@@ -44,6 +44,7 @@ async function admit(spec: Partial<VirtualMachineSpec>, stored: Stored): Promise
     kind: 'VirtualMachine',
     metadata: { name: 'vm', namespace: 'default' },
     spec: { runStrategy: 'Halted', template: { spec: { domain: { devices: {} } } }, ...spec },
+    // Rows may leave out what the server would fill in.
   } as unknown as VirtualMachine;
   const resource = { group: 'kubevirt.io', version: 'v1', resource: 'virtualmachines' };
   const request = requestOf({ operation: 'CREATE', resource, object, allowed: true });

@@ -117,6 +117,7 @@ export class FakeClient implements Client {
           creationTimestamp: timestamp(this.clock.now()),
         },
       };
+      // The kind names the type of what is stored under it.
       return this.#store(kind, 'ADDED', created as unknown as KubernetesObject) as T;
     });
   }
