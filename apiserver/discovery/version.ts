@@ -16,7 +16,18 @@ export interface BuildInfo {
   readonly buildDate?: string;
 }
 
-export function versionInfo(build: BuildInfo): unknown {
+export interface VersionInfo {
+  readonly gitVersion: string;
+  readonly gitCommit: string;
+  readonly gitTreeState: string;
+  readonly buildDate: string;
+  readonly goVersion: string;
+  readonly compiler: string;
+  readonly platform: string;
+  readonly [more: string]: string;
+}
+
+export function versionInfo(build: BuildInfo): VersionInfo {
   const { major, minor } = kubernetesVersion;
   return {
     major,

@@ -13,6 +13,7 @@ import {
   selfSubjectRulesReviews,
   subjectAccessReviews,
 } from '../authz/reviews.js';
+import type { BuildInfo } from '../discovery/version.js';
 import type { VirtualResource } from '../discovery/virtual-resource.js';
 import type { Registry } from '../registry/registry.js';
 import { expandSubresources } from '../subresources/expand.js';
@@ -22,6 +23,7 @@ import { lifecycleSubresources } from '../subresources/lifecycle.js';
 import type { LauncherPods } from '../subresources/launcher-pods.js';
 import { objectGraphSubresources } from '../subresources/object-graph.js';
 import type { NodeAgentDialer } from '../subresources/node-agent-dialer.js';
+import { serverInfoSubresources } from '../subresources/server-info.js';
 import { streamSubresources } from '../subresources/streams.js';
 import type { Api } from './config.js';
 
@@ -56,10 +58,11 @@ export interface NativeApiOptions {
   readonly virtualResources: readonly VirtualResource[];
   readonly launcherPods: LauncherPods;
   readonly dialer: NodeAgentDialer;
+  readonly build: BuildInfo;
 }
 
 export function nativeApi(options: NativeApiOptions): Api {
-  const { registry, definitions, configuration, virtualResources, launcherPods, dialer } = options;
+  const { registry, definitions, configuration, virtualResources, launcherPods, dialer, build } = options;
   return {
     definitions,
     resources: registry.resources,
@@ -72,6 +75,7 @@ export function nativeApi(options: NativeApiOptions): Api {
       ...guestActionSubresources({ registry, definitions, dialer }),
       ...guestReadSubresources({ registry, dialer }),
       ...objectGraphSubresources({ registry, definitions }),
+      ...serverInfoSubresources({ registry, build }),
     ],
   };
 }

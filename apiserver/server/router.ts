@@ -95,9 +95,9 @@ export class Router {
   #subresource(info: RequestInfo): Subresource | undefined {
     const { group, version, resource, name, namespace, subresource } = info;
     if (subresource !== undefined) return this.#subresources.find(group, version, resource, subresource);
-    return name === undefined && namespace !== undefined
-      ? this.#subresources.find(group, version, resource, '')
-      : undefined;
+    if (name !== undefined) return undefined;
+    const found = this.#subresources.find(group, version, resource, '');
+    return found?.namespaced === (namespace !== undefined) ? found : undefined;
   }
 
   async #serveSubresource(

@@ -149,6 +149,7 @@ async function buildServer(
         configuration: () => configuration.get(),
         virtualResources: surroundings.virtualResources,
         launcherPods: surroundings.launcherPods,
+        build: { version: nativirtVersion },
         dialer: nodeAgentDialer({
           addressOf: surroundings.nodeAddress,
           credentials: options.nodeAgentCredentials,

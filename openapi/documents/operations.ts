@@ -347,6 +347,7 @@ function methodOf(verb: string): Method {
     case 'delete':
       return 'delete';
     case 'get':
+    case 'list':
     case 'connect':
       return 'get';
     default:

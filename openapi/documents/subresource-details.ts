@@ -150,6 +150,9 @@ const details: Readonly<Record<string, Readonly<Record<string, SubresourceDetail
     },
   },
   pods,
+  version: { '': { description: 'Read which version of the API this server follows.' } },
+  guestfs: { '': { description: 'Read where the image of the tools for guests’ disks comes from.' } },
+  healthz: { '': { description: 'Read whether the server is well.' } },
   namespaces: {
     finalize: {
       ...action('Replace the finalizers of the namespace.', 'io.k8s.api.core.v1.Namespace', true),
