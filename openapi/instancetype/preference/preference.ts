@@ -83,7 +83,8 @@ function applyFirmware(
     own?.bios === undefined && own?.efi === undefined ? preferredBootloader(preferred) : structuredClone(own);
   if (chosen === undefined) return;
   if (chosen.bios !== undefined) prefer(chosen.bios, 'useSerial', preferred.preferredUseBiosSerial);
-  if (chosen.efi !== undefined && (own?.efi !== undefined || preferred.preferredEfi === undefined))
+  // preferredEfi says it all, and takes the place of the older members.
+  if (chosen.efi !== undefined && preferred.preferredEfi === undefined)
     prefer(chosen.efi, 'secureBoot', preferred.preferredUseSecureBoot);
   domain.firmware = { ...domain.firmware, bootloader: chosen };
 }
