@@ -5,9 +5,13 @@ import path from 'node:path';
 import test, { type TestContext } from 'node:test';
 import fc from 'fast-check';
 import { parse } from 'yaml';
+import { virtualMachineInstanceUpdateValidation } from '../../apiserver/admission/vmi/update.js';
+import type { VirtualMachineInstance } from '../../openapi/generated/types/kubevirt_v1.js';
 import type { KubernetesObject } from '../../openapi/meta.js';
 import { faulty, shaped } from './arbitrary.js';
+import { schemaChecker } from './schema.js';
 import { startAdmission, type AdmissionAnswer, type AdmissionServer } from './server.js';
+import { contextOf, requestOf } from './vectors.js';
 
 interface Kind {
   readonly kind: string;
@@ -28,6 +32,8 @@ const kinds: readonly Kind[] = [
     examples: /^vm-(alpine|cirros-sata|cirros\.yaml|priorityclass)/,
   },
 ];
+
+const resource = { group: 'kubevirt.io', version: 'v1', resource: 'virtualmachineinstances' };
 
 /** All that is gated is open, so that the rules behind the gates are met too. */
 const configuration = {
@@ -95,3 +101,34 @@ for (const { kind, specDefinition, examples } of kinds) {
     );
   });
 }
+
+test('every change of a VMI gets an answer, and none is no fault', async () => {
+  const plugin = virtualMachineInstanceUpdateValidation({
+    isComponent: ({ name }) => name === 'component',
+    nodeAgentOf: () => undefined,
+  });
+  const schemaCauses = schemaChecker('io.kubevirt.v1.VirtualMachineInstance');
+  // Whether a spec is one, the schema says below.
+  const instanceOf = (spec: object): VirtualMachineInstance =>
+    ({
+      apiVersion: 'kubevirt.io/v1',
+      kind: 'VirtualMachineInstance',
+      metadata: { name: 'random', namespace: 'default' },
+      spec,
+    }) as unknown as VirtualMachineInstance;
+  const examples = specsOf(/^vmi-(?!preset|replicaset)/);
+  const causes = async (name: string, object: VirtualMachineInstance, oldObject: VirtualMachineInstance) => {
+    const row = { operation: 'UPDATE', resource, object, oldObject, user: name, allowed: true } as const;
+    return (await plugin.validate?.(requestOf(row), contextOf({ configuration }))) ?? [];
+  };
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...examples), faulty(examples), async (before, after) => {
+      const [old, vmi] = [instanceOf(before), instanceOf(after)];
+      if (schemaCauses(vmi).length > 0) return;
+      for (const user of ['component', 'user']) {
+        await causes(user, vmi, old);
+        assert.deepEqual(await causes(user, vmi, vmi), []);
+      }
+    }),
+  );
+});
