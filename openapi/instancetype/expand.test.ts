@@ -91,6 +91,16 @@ test('the instance has what the instancetype has, and the template stays as it i
   assert.deepEqual(spec, { domain: { devices: {}, cpu: { features: [{ name: 'vmx' }] } } });
 });
 
+test("what an instancetype leaves empty stays the VM's own", () => {
+  const own = { name: 'own', deviceName: 'vendor/gpu' };
+  const { spec } = expanded(
+    { domain: { devices: { gpus: [own] } }, schedulerName: 'mine' },
+    { ...small, gpus: [], schedulerName: '' },
+    undefined,
+  );
+  assert.deepEqual([spec.domain.devices.gpus, spec.schedulerName], [[own], 'mine']);
+});
+
 test('each field that both set is a conflict', () => {
   const spec: VirtualMachineInstanceSpec = {
     nodeSelector: { a: 'b' },

@@ -133,9 +133,9 @@ function applyMemory(
   };
 }
 
-/** Without the members that are undefined or empty, which must not take the place of others. */
+/** Without the members that say nothing, which must not take the place of others. */
 function defined<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(
-    Object.entries(members).filter(([, value]) => value !== undefined && value !== ''),
-  ) as { [K in keyof T]?: Exclude<T[K], undefined> };
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => says(value))) as {
+    [K in keyof T]?: Exclude<T[K], undefined>;
+  };
 }
