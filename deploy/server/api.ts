@@ -16,7 +16,7 @@ import { nodeAgentDialer } from '../../apiserver/subresources/node-agent-dialer.
 import type { Definitions } from '../../openapi/schema.js';
 import { webhookRoutes } from '../../apiserver/webhooks/webhooks.js';
 import { loadDefinitions } from '../../openapi/definitions.js';
-import type { KubeVirt } from '../../openapi/generated/types/kubevirt_v1.js';
+import type { KubeVirt, KubeVirtConfiguration } from '../../openapi/generated/types/kubevirt_v1.js';
 import { createStoreSet, type StoreSet } from '../../storage/cache/store-set.js';
 import { systemClock } from '../../storage/clock.js';
 import type { Backend } from '../../storage/interface.js';
@@ -129,6 +129,19 @@ async function buildServer(
   configuration: ConfigurationSource,
 ): Promise<ApiServer> {
   const { backend, logger, serving, anonymous, limits } = options;
+  const effective = (): KubeVirtConfiguration => configuration.get();
+  const native = nativeApi({
+    registry,
+    definitions,
+    configuration: effective,
+    virtualResources: surroundings.virtualResources,
+    launcherPods: surroundings.launcherPods,
+    build: { version: nativirtVersion },
+    dialer: nodeAgentDialer({
+      addressOf: surroundings.nodeAddress,
+      credentials: options.nodeAgentCredentials,
+    }),
+  });
   const config = await completeConfig({
     host: options.host,
     port: options.port,
@@ -143,19 +156,9 @@ async function buildServer(
     logger,
     authorizer: surroundings.authorizer,
     api: {
-      ...nativeApi({
-        registry,
-        definitions,
-        configuration: () => configuration.get(),
-        virtualResources: surroundings.virtualResources,
-        launcherPods: surroundings.launcherPods,
-        build: { version: nativirtVersion },
-        dialer: nodeAgentDialer({
-          addressOf: surroundings.nodeAddress,
-          credentials: options.nodeAgentCredentials,
-        }),
-      }),
-      paths: webhookRoutes({ registry, configuration: () => configuration.get() }),
+      ...native,
+      subresources: [...native.subresources, ...surroundings.subresources(definitions, effective)],
+      paths: webhookRoutes({ registry, configuration: effective }),
     },
     readinessChecks: [
       ...surroundings.readinessChecks,

@@ -53,6 +53,7 @@ export function clusterSurroundings(options: ClusterSurroundingsOptions): BuildS
   return () => ({
     resources: [],
     virtualResources: [],
+    subresources: () => [],
     authorizer: new AuthorizerUnion([
       allowPaths(healthPaths),
       allowMasters,

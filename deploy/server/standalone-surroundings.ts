@@ -7,6 +7,7 @@ import { escalationPlugin } from '../../apiserver/authz/rbac/escalation.js';
 import { PolicyFeed } from '../../apiserver/authz/rbac/policy-feed.js';
 import { coreResources } from '../../apiserver/resources/index.js';
 import { rbacAuthorizer, reviewResources } from '../../apiserver/server/native-api.js';
+import { evictionSubresource } from '../../apiserver/subresources/eviction.js';
 import { registryLauncherPods } from '../../apiserver/subresources/launcher-pods.js';
 import { registryNodeAddress } from '../../apiserver/subresources/node-agent-dialer.js';
 import type { BuildSurroundings } from './surroundings.js';
@@ -33,6 +34,9 @@ export async function standaloneSurroundings(
     return {
       resources: coreResources,
       virtualResources: reviewResources(authorizer, feed.policy, tokenVerifiers),
+      subresources: (definitions, configuration) => [
+        evictionSubresource({ registry: registry(), definitions, configuration }),
+      ],
       authorizer,
       authenticators: [],
       tokenVerifiers,

@@ -8,7 +8,10 @@ import type { HealthCheck } from '../../apiserver/health/health.js';
 import type { NamespaceLookup } from '../../apiserver/registry/namespaces.js';
 import type { Registry } from '../../apiserver/registry/registry.js';
 import type { Resource } from '../../apiserver/registry/resource.js';
+import type { Subresource } from '../../apiserver/subresources/interface.js';
 import type { LauncherPods } from '../../apiserver/subresources/launcher-pods.js';
+import type { KubeVirtConfiguration } from '../../openapi/generated/types/kubevirt_v1.js';
+import type { Definitions } from '../../openapi/schema.js';
 
 /** Who issues client certificates. PEM bundles; an empty one: nobody. */
 export interface ClientAuthorities {
@@ -22,6 +25,8 @@ export interface Surroundings {
   /** Kinds that are served beside KubeVirt's. */
   readonly resources: readonly Resource[];
   readonly virtualResources: readonly VirtualResource[];
+  /** Of the kinds that are served beside KubeVirt's. Asked for once the registry is there. */
+  subresources(definitions: Definitions, configuration: () => KubeVirtConfiguration): readonly Subresource[];
   readonly authorizer: Authorizer;
   /** Asked before client certificates and tokens. */
   readonly authenticators: readonly Authenticator[];
