@@ -9,6 +9,7 @@ const clean: QemuEnd = {
   graceSeconds: 30,
   requested: false,
   panicked: false,
+  watchdogExpired: false,
   shutdownReason: 'guest-shutdown',
   logTail: '',
 };
@@ -19,6 +20,7 @@ const cases: [title: string, end: Partial<QemuEnd>, trigger: string, reason: str
   ['it rebooted and may not', { shutdownReason: 'guest-reset' }, 'powerOff', 'GuestReboot'],
   ['it never ran', { shutdownReason: 'host-qmp-quit', requested: true }, 'powerOff', 'ShutdownRequested'],
   ['it panicked', { panicked: true }, 'fail', 'GuestPanicked'],
+  ['its watchdog powered it off', { watchdogExpired: true, code: 1 }, 'fail', 'WatchdogExpired'],
   ['QEMU was ended by a signal that it caught', { shutdownReason: 'host-signal' }, 'fail', 'QEMUTerminated'],
   ['QEMU was killed by somebody else', { code: null, signal: 'SIGKILL' }, 'fail', 'QEMUCrashed'],
   ['QEMU aborted', { code: null, signal: 'SIGABRT', logTail: 'assert' }, 'fail', 'QEMUCrashed'],

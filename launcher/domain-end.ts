@@ -11,6 +11,8 @@ export interface QemuEnd {
   /** Somebody had asked for the shutdown. */
   readonly requested: boolean;
   readonly panicked: boolean;
+  /** The watchdog powered the machine off. */
+  readonly watchdogExpired: boolean;
   /** `reason` of QEMU's SHUTDOWN event. */
   readonly shutdownReason: string | undefined;
   readonly logTail: string;
@@ -30,6 +32,7 @@ export function failed(error: { readonly reason: string; readonly message: strin
 export function explainEnd(end: QemuEnd): Change {
   if (end.killed) return explainKill(end);
   if (end.panicked || end.shutdownReason === 'guest-panic') return failed(failure('GuestPanicked'));
+  if (end.watchdogExpired) return failed(failure('WatchdogExpired'));
   if (end.code === 0) {
     const clean = explainShutdown(end);
     if (clean) return clean;

@@ -61,6 +61,7 @@ export class Domain {
   private killed = false;
   private requested = false;
   private panicked = false;
+  private watchdogExpired = false;
   private hasRun = false;
   private stopped = true;
   private startFailure: LauncherError | undefined;
@@ -185,6 +186,9 @@ export class Domain {
       case 'GUEST_PANICKED':
         this.panicked = true;
         return;
+      case 'WATCHDOG':
+        if (data['action'] === 'poweroff') this.watchdogExpired = true;
+        return;
       case 'RESET': {
         this.continueReboot(this.reboot.run());
         return;
@@ -216,8 +220,8 @@ export class Domain {
   private onExit({ code, signal }: QemuExit): void {
     this.shutdownSequence.cancel();
     this.options.observer.machineEnded();
-    const { killed, graceSeconds, requested, panicked, shutdownReason } = this;
-    const seen = { killed, graceSeconds, requested, panicked, shutdownReason };
+    const { killed, graceSeconds, requested, panicked, watchdogExpired, shutdownReason } = this;
+    const seen = { killed, graceSeconds, requested, panicked, watchdogExpired, shutdownReason };
     // A QEMU that ended by itself tells more than the command that failed because of it.
     const change =
       this.startFailure && signal === 'SIGKILL'

@@ -28,6 +28,8 @@ const failures = {
   QEMUCrashed: (how: string, log: string) => `QEMU ended unexpectedly (${how}).${tail(log)}`,
   QEMUTerminated: (signal: string) =>
     `QEMU was ended from outside by ${signal}; nothing in this cluster had asked for it.`,
+  WatchdogExpired: () =>
+    'The guest did not feed its watchdog, which powered the machine off, as spec.domain.devices.watchdog says.',
   GuestPanicked: () => 'The guest operating system reported a panic. Its console shows why.',
   LauncherFailed: (why: string) => `The launcher failed: ${why}.`,
 } as const;

@@ -23,6 +23,8 @@ check_node() {
 missing_packages() {
   command -v qemu-system-x86_64 >/dev/null || printf ' qemu-system-x86'
   command -v qemu-img >/dev/null || printf ' qemu-utils'
+  # The TPM of guests that have one.
+  command -v swtpm >/dev/null || printf ' swtpm'
   # Firmware of guests that boot by EFI, where Debian or others keep it.
   [ -e /usr/share/OVMF/OVMF_CODE_4M.fd ] || [ -e /usr/share/OVMF/OVMF_CODE.fd ] || [ -e /usr/share/edk2/ovmf/OVMF_CODE.fd ] || printf ' ovmf'
 }
@@ -55,11 +57,11 @@ install_debian_packages() {
   apt_get install -y --no-install-recommends $1
 }
 
-# QEMU, through the system's package manager.
+# QEMU and what it works with, through the system's package manager.
 install_system_packages() {
   packages=$(missing_packages)
   [ -n "$packages" ] || return 0
-  is_debian || fail "install QEMU and OVMF with your package manager: the commands qemu-system-x86_64 and qemu-img, and EFI firmware (on Debian the packages$packages)"
+  is_debian || fail "install QEMU, swtpm and OVMF with your package manager: the commands qemu-system-x86_64, qemu-img and swtpm, and EFI firmware (on Debian the packages$packages)"
   if [ "$(id -u)" != 0 ]; then
     command -v sudo >/dev/null || fail "these packages are missing; as root: apt-get install$packages"
     say "installing with sudo:$packages"

@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, realpath } from 'node:fs/promises';
 import type { VirtualMachineInstance } from '../../openapi/generated/types/kubevirt_v1.js';
 import { podLayout } from '../../openapi/launcher/protocol.js';
 import { lookThrough } from '../disks/files.js';
@@ -11,7 +11,7 @@ import { persistentState } from './persistent-state.js';
 import { hasTpm } from './tpm.js';
 
 /** Where distributions keep it; it is on no search path. */
-const virtiofsdPlaces = ['/usr/libexec/virtiofsd', '/usr/lib/qemu/virtiofsd', 'virtiofsd'];
+export const virtiofsdPlaces = ['/usr/libexec/virtiofsd', '/usr/lib/qemu/virtiofsd', 'virtiofsd'];
 
 export interface HelperOptions {
   readonly vmi: VirtualMachineInstance;
@@ -77,7 +77,15 @@ async function fileServer(
   const found = virtiofsdPlaces.map((place) => findExecutable(place, searchPath)).find(Boolean);
   if (found === undefined) throw failure('HelperMissing', 'virtiofsd');
   if (!(await lookThrough(directory))?.isDirectory()) throw failure('VolumeMissing', tag, directory);
-  const argv = [`--socket-path=${socket}`, '-o', `source=${directory}`, '-o', 'cache=auto'];
+  // It changes its working directory before it looks for it.
+  const source = await realpath(directory);
+  const argv = [
+    `--socket-path=${socket}`,
+    '-o',
+    `source=${source.replaceAll(',', '\\,')}`,
+    '-o',
+    'cache=auto',
+  ];
   const common = { name: `virtiofsd-${tag}`, socket };
   if (isRoot) return { ...common, binary: found, argv };
   // It shuts itself into its directory, for which it must be root, if only in a user namespace of its own.
