@@ -180,6 +180,16 @@ test('cloud-init gets user data inline, as base64, or from a secret', async () =
   assert.match(text('disks/v.iso'), /#secret/);
 });
 
+test('a config drive carries network data, and Ignition configuration as its user data', async () => {
+  const userData = '{"ignition":{"version":"3.4.0"}}';
+  const networkDataBase64 = Buffer.from('{"links":[]}').toString('base64');
+  await prepare({ cloudInitConfigDrive: { userData, networkDataBase64 } });
+  const image = text('disks/v.iso');
+  assert.match(image, /config-2/);
+  assert.ok(image.includes(userData));
+  assert.ok(image.includes('{"links":[]}'));
+});
+
 test('cloud-init data that is missing or no base64 is refused by its field', async () => {
   await assert.rejects(prepare({ cloudInitNoCloud: { userDataBase64: '###' } }), {
     reason: 'InvalidField',

@@ -12,5 +12,3 @@ export interface FieldRule {
 
 export const field = (path: string, effect: string, refuse?: FieldRule['refuse']): FieldRule =>
   refuse ? { path, effect, refuse } : { path, effect };
-
-export const onlyOff = (why: string) => (value: unknown) => (value === false ? undefined : why);

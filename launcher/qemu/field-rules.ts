@@ -1,4 +1,4 @@
-import { field, onlyOff, type FieldRule } from './field-rule.js';
+import { field, type FieldRule } from './field-rule.js';
 
 /** What scheduler, controllers, kubelet and node agent read; the launcher has no part in it. */
 const elsewhere = [
@@ -175,8 +175,8 @@ const disks = [
   field('domain.devices.disks[].blockSize.matchVolume', "the same, with the volume's own sizes"),
   field(
     'domain.devices.disks[].changedBlockTracking',
-    'off',
-    onlyOff('there are no incremental backups that would need it'),
+    'may be false: incremental backups alone would need it',
+    (value) => (value === false ? undefined : 'there are no incremental backups that would need it'),
   ),
   field('domain.devices.disks[].tag', 'refused', refuseWith(roleTag)),
 ];

@@ -63,7 +63,13 @@ export const examples: readonly Example[] = [
         devices: { autoattachGraphicsDevice: false, autoattachPodInterface: false },
         firmware: {
           kernelBoot: {
-            container: { image: 'example/kernel', kernelPath: '/boot/vmlinuz', initrdPath: '/boot/initrd' },
+            container: {
+              image: 'example/kernel',
+              imagePullPolicy: 'IfNotPresent',
+              imagePullSecret: 'pull',
+              kernelPath: '/boot/vmlinuz',
+              initrdPath: '/boot/initrd',
+            },
             kernelArgs: 'console=ttyS0 root=/dev/vda,ro',
           },
         },
@@ -242,8 +248,13 @@ export const examples: readonly Example[] = [
         cpu: { cores: 2 },
         memory: { guest: '256Mi' },
         ioThreadsPolicy: 'auto',
-        firmware: { acpi: { slicNameRef: 'licence', msdmNameRef: 'licence' } },
+        chassis: { sku: 'sku-1', version: '2' },
+        firmware: {
+          acpi: { slicNameRef: 'licence', msdmNameRef: 'licence' },
+          bootloader: { bios: { useSerial: true } },
+        },
         devices: {
+          autoattachInputDevice: true,
           blockMultiQueue: true,
           clientPassthrough: {},
           sound: { name: 'speaker' },
@@ -252,12 +263,24 @@ export const examples: readonly Example[] = [
           panicDevices: [{ model: 'pvpanic' }],
           disks: [
             { name: 'there', disk: { bus: 'virtio', pciAddress: '0000:81:01.0' } },
-            { name: 'quick', disk: { bus: 'virtio' }, dedicatedIOThread: true },
+            {
+              name: 'quick',
+              disk: { bus: 'virtio' },
+              dedicatedIOThread: true,
+              blockSize: { custom: { logical: 512, physical: 512, discardGranularity: 4096 } },
+            },
             { name: 'empty', cdrom: { bus: 'sata' } },
             { name: 'open', cdrom: { bus: 'scsi', tray: 'open' } },
           ],
           interfaces: [
-            { name: 'default', masquerade: {}, pciAddress: '0000:00:1d.0', bootOrder: 1 },
+            {
+              name: 'default',
+              masquerade: {},
+              pciAddress: '0000:00:1d.0',
+              bootOrder: 1,
+              ports: [{ name: 'ssh', port: 22, protocol: 'TCP' }],
+              portRanges: [{ start: 8000, end: 8100, protocol: 'TCP' }],
+            },
             {
               name: 'cut',
               slirp: {},
@@ -267,7 +290,7 @@ export const examples: readonly Example[] = [
           ],
         },
       },
-      networks: [...pod, { name: 'cut', pod: {} }],
+      networks: [...pod, { name: 'cut', pod: { vmIPv6NetworkCIDR: 'fd10:0:2::/120' } }],
       volumes: [
         ...['there', 'quick', 'open'].map((name) => ({ name, emptyDisk: { capacity: '1Mi' } })),
         { name: 'licence', secret: { secretName: 'licence' } },
