@@ -4,6 +4,8 @@ export const labels = {
   app: 'kubevirt.io',
   createdBy: 'kubevirt.io/created-by',
   nodeName: 'kubevirt.io/nodeName',
+  /** The state of its pool that a VM, or the instance of one, was made from. */
+  poolRevision: 'kubevirt.io/vm-pool-revision-name',
   schedulable: 'kubevirt.io/schedulable',
   virtualMachineName: 'vm.kubevirt.io/name',
 } as const;
@@ -21,6 +23,7 @@ export const annotations = {
 export const finalizers = {
   virtualMachine: 'kubevirt.io/virtualMachineControllerFinalize',
   virtualMachineInstance: 'kubevirt.io/foregroundDeleteVirtualMachine',
+  virtualMachinePool: 'pool.kubevirt.io/finalizer',
   deprecatedVirtualMachineInstance: 'foregroundDeleteVirtualMachine',
   orphan: 'orphan',
   foreground: 'foregroundDeletion',
@@ -45,10 +48,12 @@ export const reasons = {
   instanceNotExists: 'VMINotExists',
   failedCreate: 'FailedCreate',
   failedDelete: 'FailedDelete',
+  failedUpdate: 'FailedUpdate',
   failedFindInstancetype: 'FailedFindInstancetype',
   failedFindPreference: 'FailedFindPreference',
   successfulCreate: 'SuccessfulCreate',
   successfulDelete: 'SuccessfulDelete',
+  successfulUpdate: 'SuccessfulUpdate',
   claimNotFound: 'FailedPvcNotFound',
   errImagePull: 'ErrImagePull',
   imagePullBackOff: 'ImagePullBackOff',

@@ -42,6 +42,7 @@ test('in a cluster only the controllers of VMs run; the others are Kubernetes’
     'virtual-machine',
     'virtual-machine-instance',
     'replica-set',
+    'pool',
   ]);
   assert.throws(
     () => createControllerManager({ ...all, controllers: 'scheduler' }),

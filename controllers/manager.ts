@@ -5,6 +5,7 @@ import { createNamespaceController } from './namespace/namespace-controller.js';
 import { createNodeLifecycleController } from './node-lifecycle/node-lifecycle-controller.js';
 import { createPersistentVolumeController } from './persistent-volume/persistent-volume-controller.js';
 import { createPodGarbageController } from './pod-gc/pod-gc-controller.js';
+import { createPoolController } from './pool/pool-controller.js';
 import { createReplicaSetController } from './replica-set/replica-set-controller.js';
 import type { Client } from './runtime/client.js';
 import { systemClock, type Clock } from './runtime/clock.js';
@@ -24,7 +25,7 @@ import {
 import { createVirtualMachineController } from './virtual-machine/virtual-machine-controller.js';
 
 /** Those that KubeVirt's users need anywhere. */
-const clusterControllers = ['virtual-machine', 'virtual-machine-instance', 'replica-set'] as const;
+const clusterControllers = ['virtual-machine', 'virtual-machine-instance', 'replica-set', 'pool'] as const;
 /** Those that a Kubernetes cluster has already. */
 const standaloneControllers = [
   'scheduler',
@@ -122,6 +123,8 @@ function create(
       return createVirtualMachineInstanceController(deps, launcher);
     case 'replica-set':
       return createReplicaSetController(deps);
+    case 'pool':
+      return createPoolController(deps);
     case 'scheduler':
       return createSchedulerController(deps);
     case 'garbage-collector':

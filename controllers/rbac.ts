@@ -54,6 +54,22 @@ export const controllerRules: Readonly<Record<ControllerName, readonly PolicyRul
     rule(kubevirt, ['virtualmachineinstances'], [...read, 'create', 'patch', 'delete']),
     events,
   ],
+  pool: [
+    rule('pool.kubevirt.io', ['virtualmachinepools'], read),
+    rule(
+      'pool.kubevirt.io',
+      ['virtualmachinepools/status', 'virtualmachinepools/finalizers'],
+      ['patch', 'update'],
+    ),
+    rule(kubevirt, ['virtualmachines'], [...read, 'create', 'patch', 'delete']),
+    rule(kubevirt, ['virtualmachines/restart'], ['update']),
+    rule(kubevirt, ['virtualmachineinstances'], [...read, 'delete']),
+    rule('apps', ['controllerrevisions'], [...read, 'create', 'delete']),
+    rule('', ['persistentvolumeclaims'], [...read, 'patch']),
+    rule('cdi.kubevirt.io', ['datavolumes'], ['get', 'patch']),
+    rule('', ['nodes'], read),
+    events,
+  ],
   scheduler: [
     rule('', ['pods'], read),
     rule('', ['pods/binding'], ['create']),
