@@ -1,7 +1,9 @@
 /** Core kinds, users and RBAC of this server's own: there is no Kubernetes under it. */
+import type { KeyObject } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import { StaticTokens } from '../../apiserver/authn/bearer-token.js';
+import { ServiceAccountTokens } from '../../apiserver/authn/service-account-tokens.js';
 import { parseTokenFile } from '../../apiserver/authn/token-file.js';
 import { escalationPlugin } from '../../apiserver/authz/rbac/escalation.js';
 import { PolicyFeed } from '../../apiserver/authz/rbac/policy-feed.js';
@@ -9,6 +11,7 @@ import { coreResources } from '../../apiserver/resources/index.js';
 import { rbacAuthorizer, reviewResources } from '../../apiserver/server/native-api.js';
 import { evictionSubresource } from '../../apiserver/subresources/eviction.js';
 import { registryLauncherPods } from '../../apiserver/subresources/launcher-pods.js';
+import { serviceAccountTokenSubresource } from '../../apiserver/subresources/service-account-token.js';
 import { registryNodeAddress } from '../../apiserver/subresources/node-agent-dialer.js';
 import type { BuildSurroundings } from './surroundings.js';
 
@@ -16,6 +19,8 @@ export interface StandaloneSurroundingsOptions {
   /** PEM bundle. */
   readonly clientCa: string;
   readonly tokenAuthFile: string | undefined;
+  /** Signs the tokens of service accounts. */
+  readonly serviceAccountKey: KeyObject;
   readonly logger: Logger;
 }
 
@@ -23,19 +28,26 @@ export interface StandaloneSurroundingsOptions {
 export async function standaloneSurroundings(
   options: StandaloneSurroundingsOptions,
 ): Promise<BuildSurroundings> {
-  const { clientCa, tokenAuthFile, logger } = options;
-  const tokenVerifiers =
+  const { clientCa, tokenAuthFile, serviceAccountKey, logger } = options;
+  const fileVerifiers =
     tokenAuthFile === undefined
       ? []
       : [new StaticTokens(parseTokenFile(await readFile(tokenAuthFile, 'utf8'), tokenAuthFile))];
   return (registry) => {
     const feed = new PolicyFeed((group, resource) => registry().endpoint(group, resource), logger);
     const authorizer = rbacAuthorizer(feed.policy);
+    const tokens = new ServiceAccountTokens({
+      key: serviceAccountKey,
+      get: (resource, namespace, name) => registry().get({ group: '', resource, namespace, name }),
+      now: Date.now,
+    });
+    const tokenVerifiers = [...fileVerifiers, tokens];
     return {
       resources: coreResources,
       virtualResources: reviewResources(authorizer, feed.policy, tokenVerifiers),
       subresources: (definitions, configuration) => [
         evictionSubresource({ registry: registry(), definitions, configuration }),
+        serviceAccountTokenSubresource({ registry: registry(), definitions, tokens }),
       ],
       authorizer,
       authenticators: [],

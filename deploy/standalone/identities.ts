@@ -1,4 +1,5 @@
 /** Who is who in a standalone cluster: one authority, and a certificate for each part and for the administrator. */
+import type { KeyObject } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { NodeAgent } from '../../apiserver/admission/components.js';
@@ -6,6 +7,7 @@ import type { CertificateAuthority, KeyPair } from '../../apiserver/pki/authorit
 import { ensureCa } from '../../apiserver/pki/authority.js';
 import { writeSecretFile } from '../../apiserver/pki/files.js';
 import { kubeconfigFor } from '../../apiserver/pki/kubeconfig.js';
+import { ensureServiceAccountKey } from '../../apiserver/pki/service-account-key.js';
 import type { UserInfo } from '../../apiserver/request.js';
 import { apiserverUser, nodeAgentServerName } from '../../openapi/node-agent.js';
 
@@ -32,6 +34,8 @@ export interface Identities {
   /** PEM of what everybody trusts. */
   readonly ca: string;
   readonly serving: KeyPair;
+  /** Signs the tokens of service accounts. */
+  readonly serviceAccountKey: KeyObject;
   /** What the API server shows to node agents. */
   readonly apiserverClient: KeyPair;
   readonly admin: KeyPair;
@@ -57,6 +61,7 @@ export async function createIdentities(dataDirectory: string, bindAddress: strin
   return {
     authority,
     ca: authority.cert,
+    serviceAccountKey: await ensureServiceAccountKey(directory),
     serving: server('nativirt', [
       'localhost',
       'nativirt',

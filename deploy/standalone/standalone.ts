@@ -68,6 +68,7 @@ export async function startStandalone(options: StandaloneOptions, logger: Logger
       surroundings: await standaloneSurroundings({
         clientCa: identities.ca,
         tokenAuthFile: options.tokenAuthFile,
+        serviceAccountKey: identities.serviceAccountKey,
         logger: apiLogger,
       }),
       auditPolicyFile: options.auditPolicyFile,

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { ensureCa, type CertificateAuthority } from '../../apiserver/pki/authority.js';
+import { ensureServiceAccountKey } from '../../apiserver/pki/service-account-key.js';
 import type { Registry } from '../../apiserver/registry/registry.js';
 import type { ApiServer } from '../../apiserver/server/api-server.js';
 import { startApi, type ApiOptions } from '../../deploy/server/api.js';
@@ -44,7 +45,12 @@ export async function startNativeServer(options: Partial<ApiOptions> = {}): Prom
     logger,
     backend,
     serving,
-    surroundings: await standaloneSurroundings({ clientCa: authority.cert, tokenAuthFile, logger }),
+    surroundings: await standaloneSurroundings({
+      clientCa: authority.cert,
+      tokenAuthFile,
+      serviceAccountKey: await ensureServiceAccountKey(directory),
+      logger,
+    }),
     isComponent,
     nodeAgentOf,
     nodeAgentCredentials: () => ({ ca: authority.cert, ...client }),
