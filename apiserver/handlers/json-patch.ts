@@ -3,6 +3,9 @@ import fastJsonPatch, { type Operation } from 'fast-json-patch';
 import { isJsonObject } from '../codec/decode.js';
 import { ApiError, badRequest } from '../errors/api-error.js';
 
+/** What a client calls an operation; it is checked when it is applied. */
+export type ClaimedOperation = Readonly<Record<string, unknown>>;
+
 const maximumOperations = 10_000;
 /** A few copies of copies would otherwise grow a small patch into gigabytes. */
 const maximumCopiedBytes = 3 * 1024 * 1024;
@@ -16,7 +19,7 @@ function tooLarge(message: string): ApiError {
 }
 
 /** Throws BadRequest unless `value` is a list of operations, and 413 if it is too long. */
-export function readOperations(value: unknown): readonly Operation[] {
+export function readOperations(value: unknown): readonly ClaimedOperation[] {
   if (!Array.isArray(value) || !value.every(isJsonObject)) {
     throw badRequest('error decoding patch: a JSON patch is a list of operations');
   }
@@ -25,25 +28,30 @@ export function readOperations(value: unknown): readonly Operation[] {
       `a JSON patch may have at most ${maximumOperations} operations, but this has ${value.length}`,
     );
   }
-  // Each operation is checked when it is applied.
-  return value as unknown as readonly Operation[];
+  return value;
 }
 
-function copiedBytes(document: unknown, operation: Operation): number {
-  if (operation.op !== 'copy') return 0;
-  const value: unknown = fastJsonPatch.getValueByPointer(document, operation.from);
+function copiedBytes(document: unknown, { op, from }: ClaimedOperation): number {
+  if (op !== 'copy' || typeof from !== 'string') return 0;
+  const value: unknown = fastJsonPatch.getValueByPointer(document, from);
   return value === undefined ? 0 : Buffer.byteLength(JSON.stringify(value));
 }
 
 /** Applies the operations to `document`, which is changed. Throws Invalid if one can not be done. */
-export function applyJsonPatch(document: object, operations: readonly Operation[]): unknown {
+export function applyJsonPatch(document: object, operations: readonly ClaimedOperation[]): unknown {
   let result: unknown = document;
   let copied = 0;
   for (const operation of operations) {
     try {
       copied += copiedBytes(result, operation);
       if (copied <= maximumCopiedBytes) {
-        result = fastJsonPatch.applyOperation(result, operation, true, true).newDocument;
+        // Told to validate, the library checks itself that it is an operation.
+        result = fastJsonPatch.applyOperation(
+          result,
+          operation as unknown as Operation,
+          true,
+          true,
+        ).newDocument;
       }
     } catch {
       // The library's errors hold the whole document in their message, and tell the client nothing it could act on.
