@@ -62,27 +62,36 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const following = followKubeVirt(registry, logger, stop.signal, (object) => {
     kubevirt = object;
   });
-  let authoritiesChanged = (): void => undefined;
-  await surroundings.start(stop.signal, () => {
-    authoritiesChanged();
-  });
-  await options.bootstrap?.(registry);
-  const server = await buildServer(options, surroundings, definitions, registry, configuration);
-  authoritiesChanged = () => {
-    server.setServingCertificate({ ...options.serving, ...surroundings.clientAuthorities() });
+  /** The server apart, which comes last and goes first. */
+  const end = async (): Promise<void> => {
+    stop.abort();
+    await Promise.all([surroundings.stopped(), following]);
+    await stores.close();
   };
-  const { port } = await server.start();
-  return {
-    server,
-    registry,
-    port,
-    async stop() {
-      await server.stop();
-      stop.abort();
-      await Promise.all([surroundings.stopped(), following]);
-      await stores.close();
-    },
-  };
+  try {
+    let authoritiesChanged = (): void => undefined;
+    await surroundings.start(stop.signal, () => {
+      authoritiesChanged();
+    });
+    await options.bootstrap?.(registry);
+    const server = await buildServer(options, surroundings, definitions, registry, configuration);
+    authoritiesChanged = () => {
+      server.setServingCertificate({ ...options.serving, ...surroundings.clientAuthorities() });
+    };
+    const { port } = await server.start();
+    return {
+      server,
+      registry,
+      port,
+      async stop() {
+        await server.stop();
+        await end();
+      },
+    };
+  } catch (error) {
+    await end();
+    throw error;
+  }
 }
 
 function buildRegistry(
