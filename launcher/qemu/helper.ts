@@ -52,6 +52,7 @@ export async function startHelper(
     child.removeAllListeners('exit');
     return child;
   } catch (error) {
+    child.removeAllListeners('exit');
     child.kill('SIGKILL');
     if (signal.aborted) throw asError(signal.reason);
     if (failedEarly.signal.aborted) throw asError(failedEarly.signal.reason);
