@@ -27,7 +27,7 @@ async function runCommand(
 ): Promise<void> {
   const { environment, terminal, signal } = surroundings;
   const { values, positionals } = parseArgs({
-    args: plainBooleans(argv, { ...command.options, ...commonOptions }),
+    args: normalized(argv, { ...command.options, ...commonOptions }),
     options: { ...command.options, ...commonOptions },
     allowPositionals: true,
   });
@@ -65,13 +65,28 @@ function commandName(argv: readonly string[]): {
   return { name: first, rest: argv.slice(1) };
 }
 
-/** virtctl's users write `--stdio=true`, which `parseArgs` does not know. */
-function plainBooleans(argv: readonly string[], options: OptionSpecs): string[] {
-  return argv.flatMap((word) => {
-    const [, name = '', value] = /^--([a-z-]+)=(true|false)$/.exec(word) ?? [];
-    if (options[name]?.type !== 'boolean') return [word];
-    return value === 'true' ? [`--${name}`] : [];
-  });
+/**
+ * What virtctl's users write and `parseArgs` does not take: `--stdio=true`, and values that start with a dash, as in
+ * `-t "-o LogLevel=ERROR"`.
+ */
+function normalized(argv: readonly string[], options: OptionSpecs): string[] {
+  const words: string[] = [];
+  for (let index = 0; index < argv.length; index++) {
+    const word = argv[index] ?? '';
+    if (word === '--') return [...words, ...argv.slice(index)];
+    const [, name = '', truth] = /^--([a-z-]+)=(true|false)$/.exec(word) ?? [];
+    const valued = Object.entries(options).find(
+      ([long, { type, short }]) => type === 'string' && (word === `--${long}` || word === `-${short ?? ''}`),
+    );
+    const value = argv[index + 1];
+    if (options[name]?.type === 'boolean') {
+      if (truth === 'true') words.push(`--${name}`);
+    } else if (valued !== undefined && value !== undefined) {
+      words.push(`--${valued[0]}=${value}`);
+      index++;
+    } else words.push(word);
+  }
+  return words;
 }
 
 /** Runs one command line; answers its exit code. */

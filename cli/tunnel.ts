@@ -17,6 +17,8 @@ export interface Tunnel {
 
 /** Above so many unsent bytes, the local end waits. */
 const highWaterMark = 256 * 1024;
+/** Websockets have no half-closed state: a client that has sent all gets what still comes until this long after the last of it. */
+const lingerTime = 1000;
 /** Some hops drop connections that are quiet for 20 s. Milliseconds. */
 const pingInterval = 10_000;
 
@@ -49,7 +51,9 @@ export function keepAlive(socket: WebSocket): () => void {
 export function relayBytes(socket: WebSocket, local: Duplex): Promise<void> {
   return new Promise((resolve) => {
     const stopPinging = keepAlive(socket);
+    let lingering: NodeJS.Timeout | undefined;
     socket.on('message', (data) => {
+      lingering?.refresh();
       if (local.writable && !local.write(bytesOf(data))) socket.pause();
     });
     local.on('drain', () => {
@@ -67,9 +71,13 @@ export function relayBytes(socket: WebSocket, local: Duplex): Promise<void> {
       socket.resume();
       socket.close(1000);
     };
-    local.on('end', leave).on('close', leave).on('error', leave);
+    local.once('end', () => {
+      lingering = setTimeout(leave, lingerTime);
+    });
+    local.on('close', leave).on('error', leave);
     socket.once('close', () => {
       stopPinging();
+      clearTimeout(lingering);
       local.end(() => {
         local.destroy();
         resolve();

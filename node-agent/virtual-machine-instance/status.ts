@@ -156,6 +156,7 @@ function runningFields(input: StatusInput): VirtualMachineInstanceStatus {
     ...(guestOS === undefined ? {} : { guestOSInfo: guestOS }),
     ...(volumes.length === 0 ? {} : { volumeStatus: volumes }),
     interfaces: interfaceStatus(vmi, domain?.guest),
+    fsFreezeStatus: domain?.fileSystemsFrozen === true ? 'frozen' : undefined,
     runtimeUser: before.runtimeUser ?? node.runtimeUser,
     ...(node.launcherVersion === undefined ? {} : { launcherContainerImageVersion: node.launcherVersion }),
   };
