@@ -2,17 +2,19 @@
 import type { KubernetesObject } from '../../openapi/meta.js';
 import type { Scale } from '../../openapi/generated/types/autoscaling_v1.js';
 import { decodeBody, isJsonObject } from '../codec/decode.js';
-import { contentType, jsonType, negotiate } from '../codec/media-types.js';
+import { contentType, jsonType, negotiate, yamlType } from '../codec/media-types.js';
 import type { Serialized } from '../codec/stored-bytes.js';
 import { badRequest, conflict, invalid, notFound } from '../errors/api-error.js';
 import { changedMeanwhile } from '../errors/status.js';
 import { decodeEntry, readEntry } from '../registry/endpoint.js';
 import { invalidValue } from '../registry/metadata-rules.js';
+import { timestamp } from '../registry/metadata.js';
 import { valueAt, withValueAt } from '../registry/paths.js';
 import type { ScalePaths } from '../registry/resource.js';
+import { fieldsContext } from '../registry/write-path.js';
 import type { Reply } from '../request.js';
 import { readPatchOptions, readWriteOptions, type WriteOptions } from './options.js';
-import { jsonPatchType, mergePatchType, readPatcher } from './patch.js';
+import { applyPatchType, jsonPatchType, mergePatchType, readPatcher } from './patch.js';
 import { writeContext, type ObjectHandler, type ObjectRequest, type Serving } from './request.js';
 import { documentReply } from './respond.js';
 
@@ -112,11 +114,40 @@ const update: ObjectHandler = (serving, request) => {
   return write(serving, request, options, () => value);
 };
 
+/** What a manager applies to a Scale, it applies to the object's replicas: it owns them there, through this subresource. */
+async function apply(serving: Serving, request: ObjectRequest): Promise<Reply> {
+  const { context, endpoint, name, namespace } = request;
+  const paths = pathsOf(request);
+  const options = readPatchOptions(context.query, true);
+  const { value } = decodeBody(context.body, yamlType);
+  if (valueAt(value, 'metadata.managedFields') !== undefined)
+    throw badRequest('metadata.managedFields must be nil');
+  const write = writeContext(request, options);
+  const change = (live: KubernetesObject): KubernetesObject => {
+    const replicas = wantedReplicas(request, paths, value, scaleOf(live, paths));
+    const { apiVersion, kind } = live;
+    const identity = {
+      apiVersion,
+      kind,
+      metadata: { name, ...(namespace === undefined ? {} : { namespace }) },
+    };
+    const applied =
+      valueAt(value, 'spec.replicas') === undefined
+        ? identity
+        : { ...withValueAt(identity, paths.specReplicas, replicas), ...identity };
+    const fields = { ...fieldsContext(write, timestamp(serving.now())), force: options.force };
+    // A configuration is no whole object; of its metadata, the merge reads only what is there.
+    return endpoint.fields.apply(live, applied as KubernetesObject, fields);
+  };
+  return reply(request, await serving.writes.update(write, name, change, { ownsFields: true }));
+}
+
 const patch: ObjectHandler = (serving, request) => {
   const { context } = request;
-  const options = readPatchOptions(context.query, false);
   const type = contentType(context.headers['content-type']);
-  const patcher = readPatcher(type, context.body, [jsonPatchType, mergePatchType]);
+  if (type === applyPatchType) return apply(serving, request);
+  const options = readPatchOptions(context.query, false);
+  const patcher = readPatcher(type, context.body, [jsonPatchType, mergePatchType, applyPatchType]);
   return write(serving, request, options, (current) => patcher(current).value);
 };
 
