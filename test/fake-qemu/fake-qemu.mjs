@@ -6,7 +6,8 @@
 //   crash             die when the guest is to run
 //   no-agent          the guest has no agent
 // Each forwarded TCP port, and the VNC display, echoes what it gets.
-// On the serial console the guest has a login prompt, echoes what is typed, and obeys the lines poweroff, reboot and panic.
+// On the serial console the guest has a login prompt, echoes what is typed, and obeys the lines poweroff, reboot, panic and
+// flood BYTES: it says so many, as fast as they are read.
 import { rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { setImmediate } from 'node:timers';
@@ -188,8 +189,24 @@ function serveSerial(socket) {
   });
 }
 
+/** A marker line, then the bytes: blocks of 64 KiB that are all the same. */
+function flood(size) {
+  const block = Buffer.from(Array.from({ length: 65536 }, (_, index) => (index * 31 + (index >> 8)) & 0xff));
+  let left = Number(size);
+  serial.write('FLOOD\n');
+  const more = () => {
+    while (left > 0) {
+      left -= block.length;
+      if (!serial.write(block)) return void serial.once('drain', more);
+    }
+  };
+  more();
+}
+
 function obey(line) {
-  if (line === 'poweroff') shutdown(true, 'guest-shutdown');
+  const [, bytes] = /^flood (\d+)$/.exec(line) ?? [];
+  if (bytes) flood(bytes);
+  else if (line === 'poweroff') shutdown(true, 'guest-shutdown');
   else if (line === 'reboot') reset(true);
   else if (line === 'panic') {
     event('GUEST_PANICKED', { action: 'shutdown' });
