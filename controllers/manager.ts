@@ -1,6 +1,8 @@
 /** Runs a selection of controllers in one process, over shared informers. */
+import type { Registry } from 'prom-client';
 import type { ControllerDependencies } from './dependencies.js';
 import { createGarbageCollector } from './garbage-collector/garbage-collector.js';
+import { registerMachineMetrics } from './metrics/machine-metrics.js';
 import { createNamespaceController } from './namespace/namespace-controller.js';
 import { createNodeLifecycleController } from './node-lifecycle/node-lifecycle-controller.js';
 import { createPersistentVolumeController } from './persistent-volume/persistent-volume-controller.js';
@@ -14,6 +16,7 @@ import type { Discovery } from './runtime/discovery.js';
 import { ClientEventRecorder, type EventRecorder } from './runtime/event-recorder.js';
 import { Informers } from './runtime/informers.js';
 import { runWithLeadership } from './runtime/leader-election.js';
+import { virtualMachineInstances, virtualMachines } from './runtime/kinds.js';
 import type { Logger } from './runtime/logger.js';
 import { sharedSignal } from './runtime/signals.js';
 import { createSchedulerController } from './scheduler/scheduler.js';
@@ -54,6 +57,8 @@ export interface ControllerManagerOptions {
   /** Absent: this process is the only one. */
   readonly leaderElection?: { readonly namespace: string; readonly identity: string };
   readonly metrics?: ControllerMetrics;
+  /** Where metrics of the machines are registered. */
+  readonly registry?: Registry;
   readonly clock?: Clock;
   readonly random?: () => number;
 }
@@ -93,6 +98,11 @@ async function runControllers(
     recorders.set(component, existing);
     return existing;
   };
+  if (options.registry !== undefined)
+    registerMachineMetrics(options.registry, {
+      machines: informers.get(virtualMachines),
+      instances: informers.get(virtualMachineInstances),
+    });
   const deps: ControllerDependencies = { client, informers, logger, clock, random, recorder, metrics };
   const running = names.map((name) => create(name, deps, options));
   logger.info({ controllers: names }, 'controllers started');

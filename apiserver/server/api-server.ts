@@ -61,7 +61,7 @@ export class ApiServer {
       discovery,
       openApi: this.#openApi,
       health: this.health,
-      metrics: this.metrics,
+      metrics: [this.metrics.registry, ...config.otherMetrics],
       version: versionHandler(config.build),
     });
     const audit = config.audit && new AuditRecorder(config.audit.policy, config.audit.log, this.metrics);

@@ -1,6 +1,7 @@
 /** What a server is made of. `completeConfig` checks the options and reads their files; only its result can be started. */
 import { readFile } from 'node:fs/promises';
 import type { Logger } from 'pino';
+import type { Registry as MetricsRegistry } from 'prom-client';
 import { anonymousAuthenticator } from '../authn/anonymous.js';
 import type { Authenticator } from '../authn/authenticator.js';
 import { BearerTokenAuthenticator, type TokenVerifier } from '../authn/bearer-token.js';
@@ -70,6 +71,8 @@ export interface ServerOptions {
   readonly livenessChecks?: readonly HealthCheck[];
   readonly readinessChecks?: readonly HealthCheck[];
   readonly countObjects?: () => readonly StorageCount[];
+  /** Metrics of other parts of this process, told beside the server's own. */
+  readonly otherMetrics?: readonly Pick<MetricsRegistry, 'metrics'>[];
   /** Milliseconds since the epoch. */
   readonly now?: () => number;
 }
@@ -92,6 +95,7 @@ export interface CompletedConfig extends Required<
     | 'livenessChecks'
     | 'readinessChecks'
     | 'countObjects'
+    | 'otherMetrics'
     | 'now'
   >
 > {
@@ -123,6 +127,7 @@ export async function completeConfig(options: ServerOptions): Promise<CompletedC
     livenessChecks: options.livenessChecks ?? [],
     readinessChecks: options.readinessChecks ?? [],
     countObjects: options.countObjects ?? (() => []),
+    otherMetrics: options.otherMetrics ?? [],
     now,
     clientCertificates,
     authenticators: [

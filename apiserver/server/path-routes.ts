@@ -3,7 +3,7 @@ import type { Discovery } from '../discovery/discovery.js';
 import type { OpenApi } from '../discovery/openapi.js';
 import { jsonReply } from '../http/status-reply.js';
 import type { HealthEndpoints } from '../health/health.js';
-import type { ServerMetrics } from '../metrics/metrics.js';
+import { Registry } from 'prom-client';
 import type { Handler } from '../request.js';
 import type { PathRoute } from './router.js';
 
@@ -11,7 +11,7 @@ export interface PathParts {
   readonly discovery: Discovery;
   readonly openApi: OpenApi;
   readonly health: HealthEndpoints;
-  readonly metrics: ServerMetrics;
+  readonly metrics: readonly Pick<Registry, 'metrics'>[];
   readonly version: Handler;
 }
 
@@ -37,11 +37,12 @@ export function pathRoutes({
   return [...routes, { path: '/', handle: () => Promise.resolve(jsonReply({ paths })) }];
 }
 
-async function serveMetrics(metrics: ServerMetrics): ReturnType<Handler> {
+async function serveMetrics(registries: PathParts['metrics']): ReturnType<Handler> {
+  const texts = await Promise.all(registries.map((registry) => registry.metrics()));
   return {
     kind: 'bytes',
     status: 200,
-    contentType: metrics.registry.contentType,
-    chunks: [Buffer.from(await metrics.registry.metrics())],
+    contentType: Registry.PROMETHEUS_CONTENT_TYPE,
+    chunks: texts.map((text) => Buffer.from(text)),
   };
 }

@@ -26,7 +26,7 @@ import type { BuildSurroundings, Surroundings } from './surroundings.js';
 
 export interface ApiOptions extends Pick<
   ServerOptions,
-  'host' | 'port' | 'anonymous' | 'auditPolicyFile' | 'auditLogPath' | 'limits'
+  'host' | 'port' | 'anonymous' | 'auditPolicyFile' | 'auditLogPath' | 'limits' | 'otherMetrics'
 > {
   readonly backend: Backend;
   readonly logger: Logger;
@@ -137,7 +137,7 @@ async function buildServer(
   registry: Registry,
   configuration: ConfigurationSource,
 ): Promise<ApiServer> {
-  const { backend, logger, serving, anonymous, limits } = options;
+  const { backend, logger, serving, anonymous, limits, otherMetrics } = options;
   const effective = (): KubeVirtConfiguration => configuration.get();
   const native = nativeApi({
     registry,
@@ -159,6 +159,13 @@ async function buildServer(
     tokenVerifiers: surroundings.tokenVerifiers,
     ...(anonymous === undefined ? {} : { anonymous }),
     ...(limits === undefined ? {} : { limits }),
+    ...(otherMetrics === undefined ? {} : { otherMetrics }),
+    countObjects: () =>
+      registry.resources.map(({ group, plural }) => ({
+        group,
+        resource: plural,
+        count: registry.endpoint(group, plural)?.store.size ?? 0,
+      })),
     auditPolicyFile: options.auditPolicyFile,
     auditLogPath: options.auditLogPath,
     build: { version: nativirtVersion },

@@ -2,10 +2,12 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Logger } from 'pino';
+import { Registry } from 'prom-client';
 import { createControllerManager } from '../../controllers/manager.js';
 import { controllerRules } from '../../controllers/rbac.js';
 import { createDiscovery } from '../../controllers/runtime/discovery.js';
 import { createHttpClient, type HttpClient } from '../../controllers/runtime/http-client.js';
+import { PrometheusControllerMetrics } from '../../controllers/runtime/prometheus-metrics.js';
 import { createNodeAgent } from '../../node-agent/agent.js';
 import { nodeAgentRules, podRuntimeRules } from '../../node-agent/rbac.js';
 import type { KeyPair } from '../../apiserver/pki/authority.js';
@@ -58,6 +60,7 @@ export async function startStandalone(options: StandaloneOptions, logger: Logger
   const backend = await openLevelBackend({ directory: path.join(dataDirectory, 'store'), logger });
   try {
     const identities = await createIdentities(dataDirectory, bindAddress);
+    const metrics = new Registry();
     const apiLogger = logger.child({ component: 'apiserver' });
     const api = await startApi({
       backend,
@@ -73,6 +76,7 @@ export async function startStandalone(options: StandaloneOptions, logger: Logger
       }),
       auditPolicyFile: options.auditPolicyFile,
       auditLogPath: options.auditLogPath,
+      otherMetrics: [metrics],
       isComponent,
       nodeAgentOf,
       nodeAgentCredentials: () => ({ ca: identities.ca, ...identities.apiserverClient }),
@@ -81,7 +85,7 @@ export async function startStandalone(options: StandaloneOptions, logger: Logger
     const server = `https://${reachableHost(bindAddress)}:${api.port}`;
     const kubeconfig = await writeAdminKubeconfig(dataDirectory, identities, server);
     const stopping = new AbortController();
-    const parts = await startParts(options, identities, server, logger, stopping.signal);
+    const parts = await startParts(options, identities, server, logger, metrics, stopping.signal);
     return {
       server,
       kubeconfig,
@@ -105,6 +109,7 @@ async function startParts(
   identities: Identities,
   server: string,
   logger: Logger,
+  registry: Registry,
   signal: AbortSignal,
 ): Promise<{ finished: Promise<void> }> {
   if (options.controllers.length === 0) return { finished: untilAborted(signal) };
@@ -118,6 +123,7 @@ async function startParts(
     });
   };
   const client = clientOf(identities.controllers, 'nativirt-controllers');
+  const metrics = new PrometheusControllerMetrics(registry);
   const manager = createControllerManager({
     client,
     discovery: createDiscovery(client),
@@ -125,6 +131,8 @@ async function startParts(
     controllers: options.controllers.join(','),
     launcher: { launcherImage: `nativirt-launcher:${nativirtVersion}` },
     standalone: { volumeDirectory: path.join(options.dataDirectory, 'volumes') },
+    metrics,
+    registry,
   });
   const agents = await Promise.all(
     nodeNames(options.nodes).map(async (nodeName) => {
@@ -141,6 +149,7 @@ async function startParts(
         streams: { credentials: () => ({ ca: identities.ca, ...streams }), host: '127.0.0.1', port: 0 },
         version: nativirtVersion,
         registerNode: true,
+        metrics,
         logger: logger.child({ component: 'node-agent', node: nodeName }),
       });
       return agent;

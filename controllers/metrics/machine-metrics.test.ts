@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { Registry } from 'prom-client';
+import { PrometheusControllerMetrics } from '../runtime/prometheus-metrics.js';
+import { virtualMachineInstances, virtualMachines } from '../runtime/kinds.js';
+import { settle } from '../runtime/testing/fake-clock.js';
+import { Harness } from '../testing/harness.js';
+import { registerMachineMetrics } from './machine-metrics.js';
+
+const domain = { devices: {} };
+const key = { namespace: 'n', name: 'a' };
+
+test('machines and instances are counted as they are when somebody asks', async () => {
+  const registry = new Registry();
+  const harness = new Harness();
+  await harness.start(({ informers }) => {
+    registerMachineMetrics(registry, {
+      machines: informers.get(virtualMachines),
+      instances: informers.get(virtualMachineInstances),
+    });
+    return { run: () => Promise.resolve() };
+  });
+  await harness.client.create(virtualMachines, {
+    apiVersion: 'kubevirt.io/v1',
+    kind: 'VirtualMachine',
+    metadata: { name: 'a', namespace: 'n' },
+    spec: { template: { spec: { domain } } },
+  });
+  harness.client.put(virtualMachines, key, (machine) => ({
+    ...machine,
+    status: {
+      printableStatus: 'Running',
+      conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: '2026-01-01T00:00:10Z' }],
+    },
+  }));
+  await harness.client.create(virtualMachineInstances, {
+    apiVersion: 'kubevirt.io/v1',
+    kind: 'VirtualMachineInstance',
+    metadata: { name: 'a', namespace: 'n', annotations: { 'kubevirt.io/instancetype-name': 'small' } },
+    spec: { domain },
+    status: { nodeName: 'one', phase: 'Scheduled' },
+  });
+  await settle();
+  const { creationTimestamp } = (await harness.client.get(virtualMachineInstances, key)).metadata;
+  const later = new Date(Date.parse(creationTimestamp) + 4000).toISOString();
+  harness.client.put(virtualMachineInstances, key, (instance) => ({
+    ...instance,
+    status: {
+      nodeName: 'one',
+      phase: 'Running',
+      guestOSInfo: { name: 'Debian GNU/Linux', versionId: '12' },
+      phaseTransitionTimestamps: [{ phase: 'Running', phaseTransitionTimestamp: later }],
+    },
+  }));
+  await settle();
+  const text = await registry.metrics();
+  const lines = new Set(text.split('\n'));
+  for (const expected of [
+    'kubevirt_vmi_phase_count{node="one",phase="running"} 1',
+    'kubevirt_number_of_vms{namespace="n"} 1',
+    `kubevirt_vm_running_status_last_transition_timestamp_seconds{name="a",namespace="n"} ${Date.parse('2026-01-01T00:00:10Z') / 1000}`,
+    'kubevirt_vmi_phase_transition_time_from_creation_seconds_sum{phase="Running"} 4',
+    'kubevirt_vmi_info{node="one",namespace="n",name="a",phase="running",os="<none>",workload="<none>",flavor="<none>",instance_type="small",preference="<none>",guest_os_kernel_release="",guest_os_machine="",guest_os_name="Debian GNU/Linux",guest_os_version_id="12"} 1',
+  ])
+    assert.ok(lines.has(expected), `${expected}\nis not in\n${text}`);
+  harness.client.remove(virtualMachineInstances, key);
+  await settle();
+  assert.doesNotMatch(await registry.metrics(), /kubevirt_vmi_info\{/);
+  await harness.stop();
+});
+
+test('work queues are told under the names of client-go', async () => {
+  const registry = new Registry();
+  const metrics = new PrometheusControllerMetrics(registry);
+  metrics.queueLength('virtual-machine', 3);
+  metrics.reconciled('virtual-machine', 'success', 0.02);
+  metrics.reconciled('virtual-machine', 'conflict', 0.03);
+  const text = await registry.metrics();
+  assert.match(text, /workqueue_depth\{name="virtual-machine"\} 3/);
+  assert.match(text, /workqueue_work_duration_seconds_count\{name="virtual-machine"\} 2/);
+  assert.match(text, /workqueue_retries_total\{name="virtual-machine"\} 1/);
+  assert.match(text, /controller_runtime_reconcile_total\{controller="virtual-machine",result="success"\} 1/);
+});
