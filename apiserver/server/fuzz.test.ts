@@ -3,7 +3,8 @@ import test from 'node:test';
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import tls from 'node:tls';
-import { startTestServer, type TestServer } from '../../test/apiserver/test-server.js';
+import { startNativeServer } from '../../test/apiserver/native-server.js';
+import { requestOf, startTestServer, type TestServer } from '../../test/apiserver/test-server.js';
 
 const rounds = 300;
 
@@ -123,4 +124,49 @@ test('malformed requests never get a 5xx, never end the server, and leave no con
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   assert.equal(server.server.openConnections, 0);
+});
+
+const core = '/api/v1/namespaces/default';
+const actions = [
+  `${core}/pods/p/eviction`,
+  `${core}/pods/nope/eviction?dryRun=Some`,
+  `${core}/serviceaccounts/s/token`,
+  '/apis/kubevirt.io/v1/namespaces/default/virtualmachineinstancereplicasets/r/scale?fieldManager=f',
+  '/apis/subresources.kubevirt.io/v1/version',
+  '/apis/subresources.kubevirt.io/v1/namespaces/default/virtualmachines/v/start',
+  '/openapi/v2',
+];
+const values = [
+  ...['null', '[]', '""', '0', '-1', '1e400', 'true', '{}', '{"name":5}', '{"replicas":"x"}', '[[[]]]'],
+  ...['{"gracePeriodSeconds":-1}', '{"expirationSeconds":1e30}', '{"audiences":[5]}', '"\\ud800"'],
+  '{"boundObjectRef":{"kind":"__proto__","apiVersion":"v1"}}',
+];
+const kinds = [
+  ...['"Eviction","apiVersion":"policy/v1"', '"Scale","apiVersion":"autoscaling/v1"', '"Pod"', 'null'],
+  '"TokenRequest","apiVersion":"authentication.k8s.io/v1"',
+];
+const members = ['metadata', 'spec', 'deleteOptions', 'status', '__proto__'];
+const mediaTypes = [
+  ...['application/json', 'application/yaml', 'application/apply-patch+yaml', 'application/json-patch+json'],
+  ...['application/merge-patch+json', 'application/vnd.kubernetes.protobuf', 'text/plain'],
+];
+
+test('bodies that make no sense to an action are refused, and the server stays well', async (t) => {
+  const server = await startNativeServer();
+  t.after(() => server.close());
+  const request = requestOf({ port: server.port, ca: server.authority.cert });
+  const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 's' } };
+  const headers = { 'content-type': 'application/json' };
+  const made = { token: 'admin', headers, body: JSON.stringify(account) };
+  assert.equal((await request('POST', `${core}/serviceaccounts`, made)).status, 201);
+  const random = randomNumbers(20_260_103);
+  const pick = (list: readonly string[]): string => list[random(list.length)] ?? '';
+  for (let round = 0; round < rounds; round++) {
+    const [method, path] = [pick(['POST', 'PUT', 'PATCH', 'GET']), pick(actions)];
+    const body = `{"kind":${pick(kinds)},"${pick(members)}":${pick(values)},"${pick(members)}":${pick(values)}}`;
+    const type = { 'content-type': pick(mediaTypes), accept: pick([...mediaTypes, '*/*']) };
+    const { status } = await request(method, path, { token: 'admin', headers: type, body });
+    assert.ok(status < 500, `${status} to ${method} ${path} of ${type['content-type']}: ${body}`);
+  }
+  assert.equal((await request('GET', '/readyz')).text, 'ok');
 });

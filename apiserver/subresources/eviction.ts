@@ -40,11 +40,14 @@ export function evictionSubresource(dependencies: EvictionDependencies): ActionS
   };
 }
 
-function evictionReader(definitions: Definitions): (context: RequestContext) => Eviction {
+/** The schema asks for no more. */
+type SentEviction = Omit<Eviction, 'metadata'> & { readonly metadata?: Partial<Eviction['metadata']> };
+
+function evictionReader(definitions: Definitions): (context: RequestContext) => SentEviction {
   let validator: ReturnType<typeof compileValidator> | undefined;
   return (context) => {
     const validate = (validator ??= compileValidator(definitions, 'io.k8s.api.policy.v1.Eviction'));
-    return readTypedBody<Eviction>(context, {
+    return readTypedBody<SentEviction>(context, {
       kind: 'Eviction',
       apiVersion: 'policy/v1',
       validate: (object) => validate(object),
@@ -55,12 +58,12 @@ function evictionReader(definitions: Definitions): (context: RequestContext) => 
 
 async function evict(
   context: RequestContext,
-  { metadata, deleteOptions = {} }: Eviction,
+  { metadata, deleteOptions = {} }: SentEviction,
   dependencies: EvictionDependencies,
 ): Promise<void> {
   const { registry } = dependencies;
   const { namespace = '', name = '' } = context.info;
-  const sentName = metadata.name as string | undefined;
+  const sentName = metadata?.name;
   if (sentName !== undefined && sentName !== name) {
     throw badRequest(`the name of the eviction (${sentName}) does not match the name on the URL (${name})`);
   }
@@ -68,8 +71,7 @@ async function evict(
   const target = { group: '', resource: 'pods', namespace, name };
   const pod = await registry.get<Pod>(target);
   if (pod === undefined) throw notFound('', 'pods', name);
-  const { annotations } = metadata;
-  const held = await admitEviction(pod, { dryRun, annotations }, dependencies);
+  const held = await admitEviction(pod, { dryRun, annotations: metadata?.annotations }, dependencies);
   if (held !== undefined) throw new ApiError('TooManyRequests', held, { retryAfterSeconds });
   await respectBudgets(pod, registry);
   const { gracePeriodSeconds, preconditions } = deleteOptions;
