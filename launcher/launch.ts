@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process';
 import type { VirtualMachineInstance } from '../openapi/generated/types/kubevirt_v1.js';
 import type { Clock } from './clock.js';
 import { prepareDisks } from './disks/prepare.js';
@@ -63,25 +64,25 @@ export function launcherOf(options: LaunchOptions): Launch {
     const host = readHost(process.env);
     const context = { vmi, accelerator, images, efi, kernel, host, taps: new Map(), now: clock.now() };
     const line = commandLine(context);
-    const helpers = await startHelpers({ vmi, searchPath, signal, isRoot: process.getuid?.() === 0 });
     const metrics = new DownwardMetrics({ vmi, clock, logger });
-    await metrics.listen();
-    logger.info('QEMU starts', { binary: options.qemu, argv: line.argv });
-    const start = startQemu({
-      binary: options.qemu,
-      commandLine: line,
-      searchPath,
-      hasSerial: hasSerialConsole({ vmi }),
-      onEvent,
-      signal,
-    });
-    const qemu = await start.catch((error: unknown) => {
-      // Nothing has connected to them, so they would wait for ever.
-      for (const helper of helpers) helper.kill('SIGKILL');
+    const helpers: ChildProcess[] = [];
+    const stopServing = () => {
       metrics.stop();
+      // Those that QEMU has connected to end by themselves; the others would wait for ever.
+      for (const helper of helpers) helper.kill();
+    };
+    const serveAndStart = async () => {
+      helpers.push(...(await startHelpers({ vmi, searchPath, signal, isRoot: process.getuid?.() === 0 })));
+      await metrics.listen();
+      logger.info('QEMU starts', { binary: options.qemu, argv: line.argv });
+      const hasSerial = hasSerialConsole({ vmi });
+      return startQemu({ binary: options.qemu, commandLine: line, searchPath, hasSerial, onEvent, signal });
+    };
+    const qemu = await serveAndStart().catch((error: unknown) => {
+      stopServing();
       throw error;
     });
-    void qemu.exited.then(() => metrics.stop());
+    void qemu.exited.then(stopServing);
     await metrics.follow(qemu.pid);
     await finish(qemu, line, cpuPlacement(context), signal);
     return { qemu, accelerator, machineType: machineType({ vmi }) };

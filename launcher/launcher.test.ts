@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { after, before } from 'node:test';
@@ -433,5 +434,20 @@ test(
     const second = new LauncherProcess({ bundle, podDir: launcher.podDir });
     assert.equal(await second.exited, 1);
     assert.equal((await client.call('status')).state, 'Waiting');
+  }),
+);
+
+const swtpm = spawnSync('swtpm', ['--version']).status === 0 ? false : 'swtpm is not installed';
+
+test(
+  'what serves QEMU ends with it, even if QEMU never spoke to it',
+  { skip: swtpm },
+  withLauncher(async (launcher, client) => {
+    const domain = { devices: { tpm: {} }, memory: { guest: '64Mi' } };
+    await client.call('start', { vmi: smallVmi(launcher.uid, { domain }) });
+    await client.state('Running');
+    await client.call('shutdown', { gracePeriodSeconds: 0 });
+    await client.state('Killed');
+    assert.notEqual(await launcher.exited, null);
   }),
 );
