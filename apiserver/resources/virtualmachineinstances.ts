@@ -1,6 +1,9 @@
 import type { VirtualMachineInstance } from '../../openapi/generated/types/kubevirt_v1.js';
 import { age, column, conditionStatus, defineResource, deprecatedV1alpha3, field } from './define.js';
 
+/** Selectors of services, budgets and dashboards find the instances of a node by it. */
+const nodeNameLabel = 'kubevirt.io/nodeName';
+
 const definition = 'io.kubevirt.v1.VirtualMachineInstance';
 
 export const virtualMachineInstances = defineResource({
@@ -47,5 +50,13 @@ export const virtualMachineInstances = defineResource({
   selectableFields: {
     'status.phase': field(({ status }: VirtualMachineInstance) => status?.phase),
     'status.nodeName': field(({ status }: VirtualMachineInstance) => status?.nodeName),
+  },
+  strategy: {
+    /** The label follows the status in the same write, so that a move to another node costs no second one. */
+    prepareForUpdate(object) {
+      const { nodeName } = (object as VirtualMachineInstance).status ?? {};
+      if (nodeName === undefined || nodeName === '') return;
+      object.metadata.labels = { ...object.metadata.labels, [nodeNameLabel]: nodeName };
+    },
   },
 });
