@@ -1,7 +1,7 @@
 /**
  * Connections to a vsock port of a guest. Node has no AF_VSOCK, so socat makes them: one process a connection, gone with it.
  */
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { Duplex } from 'node:stream';
 import { connect } from 'node:tls';
 import { Refusal } from './refusal.js';
@@ -27,13 +27,45 @@ export async function connectVsock(address: VsockAddress, signal: AbortSignal): 
   const target = `VSOCK-CONNECT:${cid}:${port},connect-timeout=${connectTimeoutSeconds}`;
   const child = spawn('socat', ['-d', '-d', '-', target], { stdio: ['pipe', 'pipe', 'pipe'] });
   await connected(child, address, signal);
-  const stream = Duplex.from({ readable: child.stdout, writable: child.stdin });
-  stream.once('close', () => child.kill());
+  const stream = new ChildStream(child);
   return credentials === undefined ? stream : secured(stream, credentials, address);
 }
 
+/** A process's standard input and output; destroyed, it ends the process. */
+class ChildStream extends Duplex {
+  constructor(private readonly child: ChildProcessWithoutNullStreams) {
+    super();
+    child.stdout.on('data', (chunk: Buffer) => {
+      if (!this.push(chunk)) child.stdout.pause();
+    });
+    child.stdout.once('end', () => this.push(null));
+    child.stdin.on('error', () => this.destroy());
+  }
+
+  override _read(): void {
+    this.child.stdout.resume();
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
+    this.child.stdin.write(chunk, done);
+  }
+
+  override _final(done: () => void): void {
+    this.child.stdin.end(done);
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.child.kill();
+    done(error);
+  }
+}
+
 /** socat tells what it does on its standard error. */
-function connected(child: ChildProcess, { cid, port }: VsockAddress, signal: AbortSignal): Promise<void> {
+function connected(
+  child: ChildProcessWithoutNullStreams,
+  { cid, port }: VsockAddress,
+  signal: AbortSignal,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     let said = '';
     const settle = (): void => {
@@ -41,7 +73,7 @@ function connected(child: ChildProcess, { cid, port }: VsockAddress, signal: Abo
       child.off('exit', exited).off('error', failed);
       // Keeps a failure that follows from being thrown, and the pipe from filling.
       child.on('error', () => undefined);
-      child.stderr?.off('data', listen).resume();
+      child.stderr.off('data', listen).resume();
     };
     const abort = (): void => {
       settle();
@@ -64,7 +96,7 @@ function connected(child: ChildProcess, { cid, port }: VsockAddress, signal: Abo
       settle();
       resolve();
     };
-    child.stderr?.on('data', listen);
+    child.stderr.on('data', listen);
     child.once('exit', exited).once('error', failed);
     signal.addEventListener('abort', abort, { once: true });
     if (signal.aborted) abort();
