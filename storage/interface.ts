@@ -146,6 +146,8 @@ export type Selection = (attributes: Attributes) => boolean;
 export interface ObjectListOptions {
   /** Only this namespace; all if absent. */
   readonly namespace?: string;
+  /** The only name that `matches` lets pass, if there is one: others need not be looked at. */
+  readonly name?: string;
   readonly matches?: Selection;
   /**
    * `newest`: nothing that was acknowledged before the call may be missing. `any`: whatever the cache holds.

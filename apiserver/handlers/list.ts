@@ -87,13 +87,14 @@ export async function readPage(request: ResourceRequest): Promise<ObjectListResu
   const { context, endpoint } = request;
   const { store, resource } = endpoint;
   const prefix = resourcePrefix(resource);
-  const { matches, namespace } = readSelection(request);
+  const { matches, name, namespace } = readSelection(request);
   const limit = readLimit(context.query);
   // Means nothing to a list, but must be a number.
   integer(context.query, 'timeoutSeconds');
   const continued = context.query.get('continue') ?? '';
   const options = {
     ...(namespace === undefined ? {} : { namespace }),
+    ...(name === undefined ? {} : { name }),
     ...(matches === undefined ? {} : { matches }),
     ...(limit === undefined ? {} : { limit }),
   };

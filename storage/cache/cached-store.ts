@@ -20,7 +20,7 @@ import type {
 } from '../interface.js';
 import { ChangeLog } from './change-log.js';
 import { Change } from './change.js';
-import { collectPage, namespacePrefix, walkState } from './list.js';
+import { collectPage, namespacePrefix, rangeOf, walkState } from './list.js';
 import type { CacheLimits, StoreOptions } from './options.js';
 import { fromInitial, fromRevision, type WatchSource } from './prelude.js';
 import type { Progress } from './progress.js';
@@ -194,11 +194,11 @@ export class CachedStore implements ObjectStore, WatcherHost {
   }
 
   #walk(
-    options: { readonly namespace?: string; readonly after?: string },
+    options: { readonly namespace?: string; readonly name?: string; readonly after?: string },
     then: ReadonlyMap<string, Entry | undefined> | undefined,
     visit: (entry: Entry) => boolean,
   ): void {
-    walkState(this.#entries, then, namespacePrefix(this.prefix, options.namespace), options.after, visit);
+    walkState(this.#entries, then, rangeOf(this.prefix, options), options.after, visit);
   }
 
   /** Waits until the cache is as fresh as the read wants it. */

@@ -5,26 +5,47 @@ import type { SortedEntries } from './sorted-entries.js';
 export const namespacePrefix = (prefix: string, namespace: string | undefined): string =>
   namespace === undefined ? prefix : `${prefix}${namespace}/`;
 
+interface Scope {
+  readonly namespace?: string;
+  readonly name?: string;
+}
+
+/** Where the keys of a scope are. A name without a namespace may be in any of them. */
+export function rangeOf(prefix: string, { namespace, name }: Scope): KeyRange {
+  const start = namespacePrefix(prefix, namespace);
+  if (namespace === undefined || name === undefined) return { from: start, end: prefixEnd(start) };
+  const key = start + name;
+  return { from: key, end: behind(key) };
+}
+
+/** From `from` (inclusive) to `end` (exclusive; undefined: the last). */
+export interface KeyRange {
+  readonly from: string;
+  readonly end: string | undefined;
+}
+
+const behind = (key: string): string => `${key}\0`;
+
 /**
- * Visits in order the entries under `prefix` behind `after`, until `visit` returns false. `then` turns the present into a
+ * Visits in order the entries of a range behind `after`, until `visit` returns false. `then` turns the present into a
  * past state: what its keys held at that time.
  */
 export function walkState(
   entries: SortedEntries,
   then: ReadonlyMap<string, Entry | undefined> | undefined,
-  prefix: string,
+  range: KeyRange,
   after: string | undefined,
   visit: (entry: Entry) => boolean,
 ): void {
-  const from = after !== undefined && compareKeys(after, prefix) >= 0 ? `${after}\0` : prefix;
-  const end = prefixEnd(prefix);
+  const { end } = range;
+  const from = after !== undefined && compareKeys(after, range.from) >= 0 ? behind(after) : range.from;
   if (then === undefined || then.size === 0) {
     entries.walk(from, end, visit);
     return;
   }
   const past = [...then.values()]
     .filter((entry) => entry !== undefined)
-    .filter(({ key }) => key.startsWith(prefix) && compareKeys(key, from) >= 0)
+    .filter(({ key }) => compareKeys(key, from) >= 0 && (end === undefined || compareKeys(key, end) < 0))
     .sort((a, b) => compareKeys(a.key, b.key));
   let next = 0;
   /** Visits what the past has before `key`. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CompactedError, FutureRevisionError } from '../errors.js';
-import type { ObjectListOptions, ObjectStore } from '../interface.js';
+import type { Attributes, ObjectListOptions, ObjectStore } from '../interface.js';
 import type { OpenBackend } from './backend-fixture.js';
 import { describeEntry, erase, isColor, openStore, save, thing } from './store-fixture.js';
 
@@ -41,6 +41,23 @@ export function listTests(open: OpenBackend): void {
       'two/a:blue',
     ]);
     assert.deepEqual(await list({ namespace: 'one', matches: isColor('blue') }), ['one/b:blue']);
+  });
+
+  test('a name that is the only one to match is found as all are searched, now and then', async (t) => {
+    const { store, backend } = await openStore(t, open);
+    await save(store, thing('a', 'red', 'one'));
+    await save(store, thing('a-b', 'red', 'one'));
+    await save(store, thing('a', 'red', 'two'));
+    const revision = await backend.currentRevision();
+    await erase(store, thing('a', 'red', 'one'));
+    await save(store, thing('b', 'red', 'one'));
+    const matches = ({ name }: Attributes): boolean => name === 'a';
+    for (const at of [{ kind: 'newest' }, { kind: 'exact', revision }] as const)
+      for (const scope of [{ namespace: 'one' }, { namespace: 'two' }, {}]) {
+        const named = await store.list({ ...scope, name: 'a', matches, at });
+        const { entries } = await store.list({ ...scope, matches, at });
+        assert.deepEqual(named.entries, entries);
+      }
   });
 
   test('a page says where it ends and how many follow, if that is known', async (t) => {
