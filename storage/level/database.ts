@@ -47,7 +47,6 @@ export async function openDatabase(directory: string): Promise<Database> {
   const level = new Level<string, Buffer>(directory, {
     keyEncoding: 'utf8',
     valueEncoding: 'buffer',
-    writeBufferSize: 8 * 1024 * 1024,
   });
   await level.open();
   // Under Node, `level` is classic-level.
