@@ -122,8 +122,9 @@ export class BenchClient {
     });
   }
 
-  /** Counts the lines of a watch until `stop`. */
+  /** Counts the lines of a watch until `stop`. A watch that ends by itself is an uncaught error. */
   watch(path: string, onLine: () => void): { readonly open: Promise<void>; stop(): void } {
+    let stopped = false;
     const request = https.request(new URL(path, this.server.url), { agent: this.agent });
     const open = new Promise<void>((resolve, reject) => {
       request.on('response', (response) => {
@@ -132,11 +133,18 @@ export class BenchClient {
           for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) onLine();
         });
         response.on('error', () => undefined);
+        response.on('close', () => {
+          if (!stopped) throw new Error(`the watch of ${path} ended`);
+        });
       });
       request.on('error', reject);
     });
     request.end();
-    return { open, stop: () => request.destroy() };
+    const stop = (): void => {
+      stopped = true;
+      request.destroy();
+    };
+    return { open, stop };
   }
 
   close(): void {
