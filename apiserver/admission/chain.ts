@@ -1,23 +1,41 @@
 /** Runs the admission plugins over a write, in the order in which they were given. */
 import type { StatusCause } from '../../openapi/meta.js';
-import type { AdmissionContext, AdmissionPlugin, AdmissionRequest } from './interface.js';
+import type { AcceptPatched, AdmissionContext, AdmissionPlugin, AdmissionRequest } from './interface.js';
 
 export interface AdmissionChain {
   /** Whether any plugin might change the object. */
   mutates(request: AdmissionRequest): boolean;
-  /** Defaults of all plugins; each sees what those before it did. */
-  mutate(request: AdmissionRequest, context: AdmissionContext): Promise<void>;
-  /** The faults that all plugins find; empty to allow. */
+  /** Defaults of all plugins, each of which sees what those before it did; then late mutation, and what follows from it. */
+  mutate(request: AdmissionRequest, context: AdmissionContext, accept: AcceptPatched): Promise<void>;
+  /** The faults that all plugins find; empty to allow. Late refusals are thrown. */
   validate(request: AdmissionRequest, context: AdmissionContext): Promise<readonly StatusCause[]>;
 }
 
 export function createAdmissionChain(plugins: readonly AdmissionPlugin[]): AdmissionChain {
+  async function setDefaults(request: AdmissionRequest, context: AdmissionContext): Promise<void> {
+    if (request.object === undefined) return;
+    for (const plugin of plugins) {
+      if (plugin.mutate !== undefined && plugin.handles(request)) await plugin.mutate(request, context);
+    }
+  }
+
   return {
-    mutates: (request) => plugins.some((plugin) => plugin.mutate !== undefined && plugin.handles(request)),
-    async mutate(request, context) {
+    mutates: (request) =>
+      plugins.some(
+        (plugin) =>
+          (plugin.mutate !== undefined || plugin.mutateLate !== undefined) && plugin.handles(request),
+      ),
+    async mutate(request, context, accept) {
+      await setDefaults(request, context);
+      const again: (() => Promise<void>)[] = [];
       for (const plugin of plugins) {
-        if (plugin.mutate !== undefined && plugin.handles(request)) await plugin.mutate(request, context);
+        if (plugin.mutateLate === undefined || !plugin.handles(request)) continue;
+        const follow = await plugin.mutateLate(request, context, accept);
+        if (follow !== undefined) again.push(follow);
       }
+      if (again.length === 0) return;
+      await setDefaults(request, context);
+      for (const follow of again) await follow();
     },
     async validate(request, context) {
       const causes: StatusCause[] = [];
@@ -25,7 +43,12 @@ export function createAdmissionChain(plugins: readonly AdmissionPlugin[]): Admis
         if (plugin.validate === undefined || !plugin.handles(request)) continue;
         causes.push(...(await plugin.validate(request, context)));
       }
-      return causes;
+      if (causes.length > 0) return causes;
+      for (const plugin of plugins) {
+        if (plugin.validateLate !== undefined && plugin.handles(request))
+          await plugin.validateLate(request, context);
+      }
+      return [];
     },
   };
 }

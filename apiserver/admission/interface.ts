@@ -1,4 +1,7 @@
-/** Admission: what stands between a decoded write and the store. Everything here runs in this process. */
+/**
+ * Admission: what stands between a decoded write and the store. First runs what this server knows itself, in this process; then,
+ * in a cluster, what others have set up there: webhooks and quota.
+ */
 import type { KubernetesObject, StatusCause } from '../../openapi/meta.js';
 import type { KubeVirtConfiguration } from '../../openapi/generated/types/kubevirt_v1.js';
 import type { UserInfo } from '../request.js';
@@ -39,7 +42,17 @@ export interface AdmissionContext {
   readonly configuration: KubeVirtConfiguration;
   readonly lookups: AdmissionLookups;
   warn(text: string): void;
+  /** For the audit log: a qualified name and its value. */
+  annotate?(key: string, value: string): void;
+  /** Aborts when the answer is no longer wanted. */
+  readonly signal?: AbortSignal | undefined;
 }
+
+/**
+ * Makes the request's object what a patch by somebody else has made of it, as far as a client could have: identity and what
+ * this write may not change stay. Throws an ApiError if the result is no object of the kind.
+ */
+export type AcceptPatched = (patched: object) => void;
 
 /** One concern of admission for the kinds it names. */
 export interface AdmissionPlugin {
@@ -52,4 +65,15 @@ export interface AdmissionPlugin {
     request: AdmissionRequest,
     context: AdmissionContext,
   ): Promise<readonly StatusCause[]> | readonly StatusCause[];
+  /**
+   * Runs once the defaults of all plugins are in, and for deletes. If it changed the object, it returns what shall run after
+   * the defaults have been completed once more.
+   */
+  mutateLate?(
+    request: AdmissionRequest,
+    context: AdmissionContext,
+    accept: AcceptPatched,
+  ): Promise<(() => Promise<void>) | undefined>;
+  /** Runs once no plugin finds a fault, after those before it have allowed the object. Throws an ApiError to refuse it. */
+  validateLate?(request: AdmissionRequest, context: AdmissionContext): Promise<void>;
 }

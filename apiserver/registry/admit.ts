@@ -12,6 +12,7 @@ import {
   metadataCauses,
   metadataUpdateCauses,
 } from './metadata-rules.js';
+import { acceptPatched } from './patched.js';
 import { bodyChanged } from './sections.js';
 
 /** Who writes what, and how. */
@@ -26,6 +27,10 @@ export interface WriteContext {
   /** Name of the field manager. */
   readonly manager: string;
   warn(text: string): void;
+  /** For the audit log. */
+  annotate?(key: string, value: string): void;
+  /** Aborts when the answer is no longer wanted. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface Admitter {
@@ -86,6 +91,12 @@ export function createAdmitter(options: AdmitterOptions): Admitter {
     warn: (text) => {
       context.warn(text);
     },
+    annotate: (key, value) => {
+      context.annotate?.(key, value);
+    },
+    get signal() {
+      return context.signal;
+    },
   });
 
   async function mutate(
@@ -95,7 +106,10 @@ export function createAdmitter(options: AdmitterOptions): Admitter {
   ): Promise<void> {
     if (!admission.mutates(request)) return;
     refuseMalformed(context, object, request.oldObject);
-    await admission.mutate(request, surroundings(context));
+    await admission.mutate(request, surroundings(context), (patched) => {
+      acceptPatched(context, object, patched);
+      refuseMalformed(context, object, request.oldObject);
+    });
     context.endpoint.schema.applyDefaults(object);
   }
 
@@ -136,6 +150,9 @@ export function createAdmitter(options: AdmitterOptions): Admitter {
 
     async delete(context, old) {
       const request = admissionRequest(context, 'DELETE', undefined, old);
+      await admission.mutate(request, surroundings(context), () => {
+        throw new Error('a delete has no object that could be patched');
+      });
       refuse(context, old, await admission.validate(request, surroundings(context)));
     },
   };
