@@ -47,6 +47,8 @@ export interface RequestContext {
   readonly signal: AbortSignal;
   /** Adds a `Warning: 299` header to the answer. */
   warn(text: string): void;
+  /** Adds to what the audit log tells of the request: a qualified name and its value. The first value stays. */
+  annotate?(key: string, value: string): void;
 }
 
 /** An answer. `chunks` are shared bytes of the cache where possible and are never changed. */

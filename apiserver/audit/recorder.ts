@@ -143,13 +143,16 @@ function json(bytes: Buffer): unknown {
 
 function annotations(exchange: Exchange): Record<string, unknown> {
   const { decision } = exchange;
-  if (decision === undefined) return {};
-  return {
-    annotations: {
-      'authorization.k8s.io/decision': decision.allowed ? 'allow' : 'forbid',
-      'authorization.k8s.io/reason': decision.reason,
-    },
+  const all = {
+    ...(decision === undefined
+      ? {}
+      : {
+          'authorization.k8s.io/decision': decision.allowed ? 'allow' : 'forbid',
+          'authorization.k8s.io/reason': decision.reason,
+        }),
+    ...Object.fromEntries(exchange.annotations),
   };
+  return Object.keys(all).length === 0 ? {} : { annotations: all };
 }
 
 /** RFC 3339 with microseconds, as Kubernetes' MicroTime. */

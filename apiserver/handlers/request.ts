@@ -61,5 +61,11 @@ export function writeContext(
       warned.add(text);
       context.warn(text);
     },
+    annotate: (key, value) => {
+      context.annotate?.(key, value);
+    },
+    get signal() {
+      return context.signal;
+    },
   };
 }

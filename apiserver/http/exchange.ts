@@ -36,6 +36,8 @@ export class Exchange {
   /** What authorization said, for the audit log. */
   decision: { readonly allowed: boolean; readonly reason: string } | undefined;
   readonly warnings: string[] = [];
+  /** What admission tells the audit log. */
+  readonly annotations = new Map<string, string>();
   /** Bytes of the answer's body; of a stream, so far. */
   bytesWritten = 0;
   /** The answer's body, kept only if the audit log wants it. */
@@ -81,6 +83,10 @@ export class Exchange {
 
   warn(text: string): void {
     if (!this.warnings.includes(text)) this.warnings.push(text);
+  }
+
+  annotate(key: string, value: string): void {
+    if (!this.annotations.has(key)) this.annotations.set(key, value);
   }
 }
 

@@ -27,4 +27,8 @@ export class ServerRequestContext implements RequestContext {
   warn(text: string): void {
     this.#exchange.warn(text);
   }
+
+  annotate(key: string, value: string): void {
+    this.#exchange.annotate(key, value);
+  }
 }
