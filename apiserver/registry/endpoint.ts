@@ -64,7 +64,7 @@ export function kindConflict({ group, kind }: Resource, name: string, why: strin
 }
 
 export function forbidden(
-  { group, plural }: Resource,
+  { group, plural }: Pick<Resource, 'group' | 'plural'>,
   name: string,
   why: string,
   causes?: readonly StatusCause[],

@@ -1,0 +1,111 @@
+/** Mutating webhooks: one after the other, and once more those that want to see what came after them. */
+import { cloneJson } from '../../openapi/clone.js';
+import type { KubernetesObject } from '../../openapi/meta.js';
+import type {
+  AcceptPatched,
+  AdmissionContext,
+  AdmissionPlugin,
+  AdmissionRequest,
+} from '../admission/interface.js';
+import { isJsonObject } from '../codec/decode.js';
+import { ApiError } from '../errors/api-error.js';
+import { applyJsonPatch, readOperations } from '../handlers/json-patch.js';
+import { sameJson } from '../registry/equal.js';
+import type { Webhook } from './configuration.js';
+import { invocationOf, invoke, type WebhookDependencies } from './invocation.js';
+import { anyMatches } from './matching.js';
+import { internal } from './refusals.js';
+import { versioned } from './review.js';
+
+export function mutatingWebhooks(
+  webhooks: () => readonly Webhook[],
+  dependencies: WebhookDependencies,
+): AdmissionPlugin {
+  return {
+    name: 'MutatingAdmissionWebhook',
+    handles: (request) => anyMatches(webhooks(), request, dependencies),
+    mutateLate: (request, context, accept) =>
+      new Mutation(webhooks(), dependencies, request, context, accept).run(),
+  };
+}
+
+/** Of one write. */
+class Mutation {
+  /** May be called again, and have been since the object last changed. */
+  readonly #uptodate = new Set<Webhook>();
+  /** May be called again, and have not seen the object as it is. */
+  readonly #outdated = new Set<Webhook>();
+
+  constructor(
+    private readonly webhooks: readonly Webhook[],
+    private readonly dependencies: WebhookDependencies,
+    private readonly request: AdmissionRequest,
+    private readonly context: AdmissionContext,
+    private readonly accept: AcceptPatched,
+  ) {}
+
+  async run(): Promise<(() => Promise<void>) | undefined> {
+    let changed = false;
+    for (const [index, webhook] of this.webhooks.entries()) {
+      if (await this.#invoke(webhook, `round_0_index_${index}`)) changed = true;
+    }
+    if (!changed) return undefined;
+    const output = cloneJson(this.request.object);
+    return () => this.#runAgain(output);
+  }
+
+  async #runAgain(output: KubernetesObject | undefined): Promise<void> {
+    if (!sameJson(output, this.request.object)) this.#outdate();
+    for (const [index, webhook] of this.webhooks.entries()) {
+      if (this.#outdated.has(webhook)) await this.#invoke(webhook, `round_1_index_${index}`);
+    }
+  }
+
+  #outdate(): void {
+    for (const webhook of this.#uptodate) this.#outdated.add(webhook);
+    this.#uptodate.clear();
+  }
+
+  /** Whether it changed the object. */
+  async #invoke(webhook: Webhook, place: string): Promise<boolean> {
+    const { request, context, dependencies } = this;
+    const invocation = await invocationOf(webhook, place, request, dependencies);
+    if (invocation === undefined) return false;
+    const response = await invoke(invocation, 'mutation', request, context, dependencies);
+    if (response === undefined) return false;
+    const changed = response.patch !== undefined && this.#patch(webhook, invocation.version, response.patch);
+    const { configuration, name } = webhook;
+    context.annotate?.(
+      `mutation.webhook.admission.k8s.io/${place}`,
+      JSON.stringify({ configuration, webhook: name, mutated: changed }),
+    );
+    if (changed) this.#outdate();
+    if (webhook.reinvocationPolicy === 'IfNeeded') this.#uptodate.add(webhook);
+    return changed;
+  }
+
+  #patch(webhook: Webhook, version: string, patch: unknown): boolean {
+    const { object, group } = this.request;
+    const by = `admission webhook ${JSON.stringify(webhook.name)}`;
+    if (object === undefined) {
+      if (Array.isArray(patch) && patch.length === 0) return false;
+      throw internal(`${by} patches an object that is to be deleted`);
+    }
+    const before = cloneJson(object);
+    const seen = cloneJson(versioned(object, group, version) ?? object);
+    const { apiVersion } = seen;
+    let patched: unknown;
+    try {
+      patched = applyJsonPatch(seen, readOperations(patch));
+    } catch (error) {
+      if (error instanceof ApiError)
+        throw internal(`${by} gave a patch that can not be applied: ${error.message}`, error);
+      throw error;
+    }
+    if (!isJsonObject(patched)) throw internal(`${by} patched the object away`);
+    this.accept(
+      patched['apiVersion'] === apiVersion ? { ...patched, apiVersion: object.apiVersion } : patched,
+    );
+    return !sameJson(before, object);
+  }
+}
