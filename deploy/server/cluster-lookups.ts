@@ -1,5 +1,6 @@
 /** What the API server reads of the cluster's own kinds. */
 import type { AdmissionLookups } from '../../apiserver/admission/interface.js';
+import { notFound } from '../../apiserver/errors/api-error.js';
 import type { NamespaceLookup } from '../../apiserver/registry/namespaces.js';
 import { createdByLabel, type LauncherPods } from '../../apiserver/subresources/launcher-pods.js';
 import type { Client, Kind, ObjectKey } from '../../controllers/runtime/client.js';
@@ -9,8 +10,9 @@ import { namespaces, nodes, pods } from '../../controllers/runtime/kinds.js';
 import type { Namespace } from '../../openapi/generated/types/core_v1.js';
 import type { KubernetesObject } from '../../openapi/meta.js';
 import { nodeAgentAddressAnnotation } from '../../openapi/node-agent.js';
+import type { Labels } from '../../openapi/selectors.js';
 
-async function getIfExists<T extends KubernetesObject>(
+export async function getIfExists<T extends KubernetesObject>(
   client: Client,
   kind: Kind<T>,
   key: ObjectKey,
@@ -24,11 +26,31 @@ async function getIfExists<T extends KubernetesObject>(
 }
 
 /** From the informer; what it has not seen yet may have been created a moment ago, so that is asked of the cluster itself. */
+async function findNamespace(
+  client: Client,
+  informer: Informer<Namespace>,
+  name: string,
+): Promise<Namespace | undefined> {
+  return informer.get({ name }) ?? (await getIfExists(client, namespaces, { name }));
+}
+
 export function clusterNamespaces(client: Client, informer: Informer<Namespace>): NamespaceLookup {
   return async (name) => {
-    const namespace = informer.get({ name }) ?? (await getIfExists(client, namespaces, { name }));
+    const namespace = await findNamespace(client, informer, name);
     if (namespace === undefined) return 'absent';
     return namespace.status?.phase === 'Terminating' ? 'terminating' : 'active';
+  };
+}
+
+/** For admission webhooks, which choose namespaces by their labels. Rejects with NotFound if there is no such namespace. */
+export function clusterNamespaceLabels(
+  client: Client,
+  informer: Informer<Namespace>,
+): (name: string) => Promise<Labels> {
+  return async (name) => {
+    const namespace = await findNamespace(client, informer, name);
+    if (namespace === undefined) throw notFound('', 'namespaces', name);
+    return namespace.metadata.labels;
   };
 }
 

@@ -14,9 +14,12 @@ import { ClusterAuthentication } from './cluster-authentication.js';
 import {
   clusterLauncherPods,
   clusterLookups,
+  clusterNamespaceLabels,
   clusterNamespaces,
   clusterNodeAddress,
 } from './cluster-lookups.js';
+import { ClusterQuota } from './cluster-quota.js';
+import { ClusterWebhooks } from './cluster-webhooks.js';
 import type { BuildSurroundings } from './surroundings.js';
 
 export interface ClusterSurroundingsOptions {
@@ -49,49 +52,66 @@ export function clusterSurroundings(options: ClusterSurroundingsOptions): BuildS
   const now = Date.now;
   const authentication = new ClusterAuthentication(client, logger);
   const known = new SharedInformer({ client, kind: namespaces, logger });
+  const quota = new ClusterQuota(client, logger);
   let following: Promise<void> | undefined;
-  return () => ({
-    resources: [],
-    virtualResources: [],
-    subresources: () => [],
-    authorizer: new AuthorizerUnion([
-      allowPaths(healthPaths),
-      allowMasters,
-      new SubjectAccessReviewAuthorizer({
-        reviewer: (review, signal) => client.create(subjectAccessReviews, review, signal),
-        allowedTtl: options.allowedTtl,
-        refusedTtl: options.refusedTtl,
-        now,
-      }),
-    ]),
-    authenticators: [authentication.requestHeader],
-    tokenVerifiers: [
-      new TokenReviewVerifier({
-        reviewer: (review, signal) => client.create(tokenReviews, review, signal),
-        ttl: options.tokenTtl,
-        now,
-      }),
-    ],
-    admission: [],
-    namespaces: clusterNamespaces(client, known),
-    elsewhere: clusterLookups(client),
-    launcherPods: clusterLauncherPods(client),
-    nodeAddress: clusterNodeAddress(client),
-    readinessChecks: [
-      {
-        name: 'request-header-ca',
-        check: () => {
-          authentication.check();
+  return (registry) => {
+    const webhooks = new ClusterWebhooks({
+      client,
+      logger,
+      versionsOf: (group, resource) =>
+        registry()
+          .endpoint(group, resource)
+          ?.resource.versions.map(({ name }) => name) ?? [],
+      namespaceLabels: clusterNamespaceLabels(client, known),
+    });
+    return {
+      resources: [],
+      virtualResources: [],
+      subresources: () => [],
+      authorizer: new AuthorizerUnion([
+        allowPaths(healthPaths),
+        allowMasters,
+        new SubjectAccessReviewAuthorizer({
+          reviewer: (review, signal) => client.create(subjectAccessReviews, review, signal),
+          allowedTtl: options.allowedTtl,
+          refusedTtl: options.refusedTtl,
+          now,
+        }),
+      ]),
+      authenticators: [authentication.requestHeader],
+      tokenVerifiers: [
+        new TokenReviewVerifier({
+          reviewer: (review, signal) => client.create(tokenReviews, review, signal),
+          ttl: options.tokenTtl,
+          now,
+        }),
+      ],
+      admission: [...webhooks.plugins, quota.plugin],
+      namespaces: clusterNamespaces(client, known),
+      elsewhere: clusterLookups(client),
+      launcherPods: clusterLauncherPods(client),
+      nodeAddress: clusterNodeAddress(client),
+      readinessChecks: [
+        {
+          name: 'request-header-ca',
+          check: () => {
+            authentication.check();
+          },
         },
+      ],
+      clientAuthorities: () => authentication.authorities,
+      async start(signal, changed) {
+        following = known.run(signal);
+        await Promise.all([
+          authentication.start(signal, changed),
+          known.synced(signal),
+          webhooks.start(signal),
+          quota.start(signal),
+        ]);
       },
-    ],
-    clientAuthorities: () => authentication.authorities,
-    async start(signal, changed) {
-      following = known.run(signal);
-      await Promise.all([authentication.start(signal, changed), known.synced(signal)]);
-    },
-    async stopped() {
-      await Promise.all([authentication.stopped(), following]);
-    },
-  });
+      async stopped() {
+        await Promise.all([authentication.stopped(), following, webhooks.stopped(), quota.stopped()]);
+      },
+    };
+  };
 }

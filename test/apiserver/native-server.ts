@@ -6,6 +6,7 @@ import { pino } from 'pino';
 import { ensureCa, type CertificateAuthority } from '../../apiserver/pki/authority.js';
 import { ensureServiceAccountKey } from '../../apiserver/pki/service-account-key.js';
 import type { Registry } from '../../apiserver/registry/registry.js';
+import type { Resource } from '../../apiserver/registry/resource.js';
 import type { ApiServer } from '../../apiserver/server/api-server.js';
 import { startApi, type ApiOptions } from '../../deploy/server/api.js';
 import { standaloneSurroundings } from '../../deploy/server/standalone-surroundings.js';
@@ -24,7 +25,15 @@ export interface NativeServer {
 /** `admin` is in system:masters; `bob` and `eve` are nobody in particular. */
 export const tokens = 'admin,admin,1,system:masters\nbob,bob,2,"devs,ops"\neve,eve,3\n';
 
-export async function startNativeServer(options: Partial<ApiOptions> = {}): Promise<NativeServer> {
+export interface NativeServerOptions extends Partial<ApiOptions> {
+  /** Kinds that are served beside those of standalone. */
+  readonly resources?: readonly Resource[];
+}
+
+export async function startNativeServer({
+  resources = [],
+  ...options
+}: NativeServerOptions = {}): Promise<NativeServer> {
   const directory = await mkdtemp(join(tmpdir(), 'nativirt-native-'));
   const logger = options.logger ?? pino({ level: process.env.LOG_LEVEL ?? 'silent' });
   const authority = await ensureCa(directory);
@@ -39,18 +48,22 @@ export async function startNativeServer(options: Partial<ApiOptions> = {}): Prom
     usages: ['server'],
     days: 1,
   });
+  const standalone = await standaloneSurroundings({
+    clientCa: authority.cert,
+    tokenAuthFile,
+    serviceAccountKey: await ensureServiceAccountKey(directory),
+    logger,
+  });
   const api = await startApi({
     host: '127.0.0.1',
     port: 0,
     logger,
     backend,
     serving,
-    surroundings: await standaloneSurroundings({
-      clientCa: authority.cert,
-      tokenAuthFile,
-      serviceAccountKey: await ensureServiceAccountKey(directory),
-      logger,
-    }),
+    surroundings: (registry) => {
+      const around = standalone(registry);
+      return { ...around, resources: [...around.resources, ...resources] };
+    },
     isComponent,
     nodeAgentOf,
     nodeAgentCredentials: () => ({ ca: authority.cert, ...client }),

@@ -13,6 +13,7 @@ import { startApiserver, type Apiserver } from '../../deploy/apiserver/apiserver
 import { parseApiserverOptions } from '../../deploy/apiserver/options.js';
 import { startNativeServer, tokens, type NativeServer } from '../apiserver/native-server.js';
 import { startFrontProxy } from './front-proxy.js';
+import { webhookConfigurations } from './webhook-configurations.js';
 
 export interface TestCluster {
   /** Of the front proxy. */
@@ -33,7 +34,7 @@ export async function startCluster(storeFlags?: readonly string[]): Promise<Test
     await writeFile(path.join(directory, name), text);
     return path.join(directory, name);
   };
-  const core = await startNativeServer();
+  const core = await startNativeServer({ resources: webhookConfigurations });
   const proxies = await ensureCa(directory, { name: 'front-proxy-ca', commonName: 'front-proxy-ca' });
   await core.registry.create(
     { group: '', resource: 'configmaps', namespace: 'kube-system' },
