@@ -47,8 +47,8 @@ async function writeUntilKilled(
   let count = 0;
   let newest = 0;
   for await (const line of createInterface(child.stdout)) {
-    const [, key, revision, value] = /^(\S+) (\d+) (\d+|deleted)$/.exec(line) ?? [];
-    // The last line may be torn.
+    const [, key, revision, value] = /^(\S+) (\d+) (\d+|deleted);$/.exec(line) ?? [];
+    // The last line may be torn, in the middle of its value too.
     if (key === undefined || revision === undefined || value === undefined) continue;
     newest = Math.max(newest, Number(revision));
     acknowledged.set(key, { revision: Number(revision), value });

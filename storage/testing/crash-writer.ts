@@ -26,13 +26,13 @@ async function count(key: string): Promise<never> {
     const value = deletes ? undefined : Buffer.from(`${n}`.padStart(500));
     const { revision } = await backend.write({ key, expect, value });
     expect = deletes ? 0 : revision;
-    process.stdout.write(`${key} ${revision} ${deletes ? 'deleted' : n}\n`);
+    process.stdout.write(`${key} ${revision} ${deletes ? 'deleted' : n};\n`);
     ({ revision: counterRevision } = await backend.write({
       key: counter,
       expect: counterRevision,
       value: Buffer.from(String(n)),
     }));
-    process.stdout.write(`${counter} ${counterRevision} ${n}\n`);
+    process.stdout.write(`${counter} ${counterRevision} ${n};\n`);
   }
 }
 
