@@ -39,7 +39,7 @@ export function machineOf(
   pool: VirtualMachinePool,
   revision: NamedDesign,
   ordinal: number,
-): New<VirtualMachine> {
+): New<VirtualMachine> & { metadata: { name: string } } {
   const { metadata, spec } = outlineOf(revision, ordinal);
   const { namespace } = pool.metadata;
   return {
@@ -71,20 +71,29 @@ interface Outline {
   readonly spec: VirtualMachineSpec;
 }
 
+/** Where others add members of their own there is always an object: a patch would take away theirs with an object of ours. */
 function outlineOf({ name, design }: NamedDesign, ordinal: number): Outline {
   const { metadata } = design.virtualMachineTemplate;
   const spec = numbered(design, ordinal);
   const revision = { [labels.poolRevision]: name };
   const inner: Partial<ObjectMeta> = spec.template.metadata ?? {};
+  const guest = spec.template.spec;
   const template = {
     ...spec.template,
     // Templates have no identity, though their type knows the fields.
-    metadata: { ...inner, labels: { ...inner.labels, ...revision } } as ObjectMeta,
+    metadata: {
+      ...inner,
+      labels: { ...inner.labels, ...revision },
+      annotations: { ...inner.annotations },
+    } as ObjectMeta,
+    ...(guest === undefined
+      ? {}
+      : { spec: { ...guest, domain: { ...guest.domain, firmware: { ...guest.domain.firmware } } } }),
   };
   return {
     metadata: {
       labels: { ...metadata?.labels, ...revision },
-      ...(metadata?.annotations === undefined ? {} : { annotations: metadata.annotations }),
+      annotations: { ...metadata?.annotations },
     },
     spec: { ...spec, template },
   };

@@ -9,6 +9,7 @@ import type { Expectations } from '../runtime/expectations.js';
 import type { Informer } from '../runtime/informer.js';
 import { virtualMachineInstances, virtualMachines } from '../runtime/kinds.js';
 import { keyOf } from '../runtime/object-key.js';
+import { createOwned } from '../runtime/writes.js';
 import { runStrategyOf } from '../virtual-machine/run-strategy.js';
 import { changeBetween, machineOf, nameOf, ordinalOf, type NamedDesign } from './machine.js';
 
@@ -42,7 +43,10 @@ export class Machines {
     const name = nameOf(pool, ordinal);
     this.expectations.expectCreation(key, name);
     try {
-      const vm = await this.client.create(virtualMachines, machineOf(pool, revision, ordinal), signal);
+      const wanted = machineOf(pool, revision, ordinal);
+      const vm = await createOwned(this.client, virtualMachines, wanted, pool, signal);
+      // The informer may have been faster than the answer.
+      if (this.vms.get(keyOf(vm.metadata)) !== undefined) this.expectations.creationObserved(key, name);
       this.recorder.event(pool, 'Normal', reasons.successfulCreate, `created virtual machine ${name}`);
       return { vm, vmi: undefined };
     } catch (error) {

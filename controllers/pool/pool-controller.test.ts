@@ -16,6 +16,7 @@ import {
 import { settle } from '../runtime/testing/fake-clock.js';
 import { statusError } from '../runtime/testing/status-error.js';
 import { Harness, guest } from '../testing/harness.js';
+import { UnreliableWay } from '../testing/unreliable-client.js';
 import { createVirtualMachineController } from '../virtual-machine/virtual-machine-controller.js';
 import { createPoolController } from './pool-controller.js';
 
@@ -251,6 +252,32 @@ test('what does not serve is restarted at once; what its user has stopped holds 
   await harness.startGuest('web-2');
   await settle();
   assert.deepEqual(ending(), ['web-0']);
+});
+
+test('while the end of an instance is not seen, none but it is given up', async (t) => {
+  const harness = new Harness();
+  const way = new UnreliableWay(virtualMachines);
+  harness.through = way.through;
+  t.after(async () => {
+    way.release();
+    await harness.stop();
+  });
+  await harness.start(createPoolController, createVirtualMachineController);
+  const inOrder = (sortPolicy: 'AscendingOrder' | 'DescendingOrder'): Partial<Spec> => ({
+    updateStrategy: { proactive: { selectionPolicy: { sortPolicy } } },
+  });
+  await create(harness, { maxUnavailable: 1, ...inOrder('AscendingOrder') });
+  await runAll(harness);
+  way.hold(virtualMachineInstances);
+  await respec(harness, { virtualMachineTemplate: withMemory('256Mi') });
+  await respec(harness, inOrder('DescendingOrder'));
+  const deleted = harness.client.writes.filter(
+    ({ verb, resource }) => verb === 'delete' && resource === 'virtualmachineinstances',
+  );
+  assert.deepEqual(
+    deleted.map(({ key }) => key),
+    ['default/web-0'],
+  );
 });
 
 test('a change of the VM’s own fields restarts nothing, and what others have added to a VM stays', async (t) => {

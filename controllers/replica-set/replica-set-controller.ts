@@ -52,7 +52,7 @@ class ReplicaSetController {
     this.#replicaSets = deps.informers.get(virtualMachineInstanceReplicaSets);
     this.#vmis = deps.informers.get(virtualMachineInstances);
     this.#membership = new Membership(deps.client, this.#vmis, this.#expectations);
-    this.#replicas = new Replicas(deps.client, this.#recorder, this.#expectations);
+    this.#replicas = new Replicas(deps.client, this.#recorder, this.#expectations, this.#vmis);
     this.controller = new Controller({
       name: 'replica-set',
       informers: [this.#replicaSets, this.#vmis],

@@ -8,8 +8,10 @@ import type { Client } from '../runtime/client.js';
 import { StatusError, isAlreadyExists, isConflict, isNotFound } from '../runtime/errors.js';
 import type { EventRecorder } from '../runtime/event-recorder.js';
 import type { Expectations } from '../runtime/expectations.js';
+import type { Informer } from '../runtime/informer.js';
 import { virtualMachineInstances } from '../runtime/kinds.js';
 import { keyOf } from '../runtime/object-key.js';
+import { createOwned } from '../runtime/writes.js';
 import { instanceOf } from './template.js';
 
 export class Replicas {
@@ -17,6 +19,7 @@ export class Replicas {
     private readonly client: Client,
     private readonly recorder: EventRecorder,
     private readonly expectations: Expectations,
+    private readonly vmis: Informer<VirtualMachineInstance>,
   ) {}
 
   async create(
@@ -27,7 +30,10 @@ export class Replicas {
     const key = keyOf(replicaSet.metadata);
     this.expectations.expectCreation(key, name);
     try {
-      const vmi = await this.client.create(virtualMachineInstances, instanceOf(replicaSet, name), signal);
+      const wanted = instanceOf(replicaSet, name);
+      const vmi = await createOwned(this.client, virtualMachineInstances, wanted, replicaSet, signal);
+      // The informer may have been faster than the answer.
+      if (this.vmis.get(keyOf(vmi.metadata)) !== undefined) this.expectations.creationObserved(key, name);
       const message = `created virtual machine instance ${name}`;
       this.recorder.event(replicaSet, 'Normal', reasons.successfulCreate, message);
       return vmi;

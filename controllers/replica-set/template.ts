@@ -16,7 +16,7 @@ const suffixAlphabet = 'bcdfghjklmnpqrstvwxz2456789';
 export function instanceOf(
   replicaSet: VirtualMachineInstanceReplicaSet,
   name: string,
-): New<VirtualMachineInstance> {
+): New<VirtualMachineInstance> & { metadata: { name: string } } {
   const { metadata, spec } = replicaSet.spec.template;
   const { namespace } = replicaSet.metadata;
   return {

@@ -3,6 +3,7 @@ import test from 'node:test';
 import { Expectations } from './expectations.js';
 import { isOlder } from './object-key.js';
 import { FakeClock } from './testing/fake-clock.js';
+import { pod } from './testing/scripted-client.js';
 
 test('a key is satisfied when everything that was written for it has been seen', () => {
   const expectations = new Expectations(new FakeClock());
@@ -24,6 +25,17 @@ test('what is deleted will not show its last version', () => {
   expectations.expectVersion('k', 'uid', '5');
   expectations.deletionObserved('k', 'uid');
   assert.ok(expectations.satisfied('k'));
+});
+
+test('a write is awaited only where the informer still shows an older state', () => {
+  const expectations = new Expectations(new FakeClock());
+  const at = (version: number, uid = 'uid') => pod('a', version, uid);
+  expectations.expectWritten('k', at(9), at(10));
+  expectations.expectWritten('k', at(9), at(8, 'another'));
+  expectations.expectWritten('k', at(9), undefined);
+  assert.ok(expectations.satisfied('k'));
+  expectations.expectWritten('k', at(9), at(8));
+  assert.ok(!expectations.satisfied('k'));
 });
 
 test('keys do not mix', () => {

@@ -1,10 +1,17 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { withCondition, withoutCondition } from './conditions.js';
-import { isConflict } from './errors.js';
+import { ConnectionError, isAlreadyExists, isConflict } from './errors.js';
 import { pods } from './kinds.js';
 import { FakeClient } from './testing/fake-client.js';
-import { patchFinalizers, patchStatus } from './writes.js';
+import { overriding } from './testing/overriding.js';
+import {
+  controllerReference,
+  createOwned,
+  patchFinalizers,
+  patchOwnerReferences,
+  patchStatus,
+} from './writes.js';
 
 const signal = new AbortController().signal;
 
@@ -46,6 +53,38 @@ test('finalizers are added once, and removed without touching others', async () 
   assert.equal(await patchFinalizers(client, pods, added, { add: 'ours' }, signal), undefined);
   const removed = await patchFinalizers(client, pods, added, { remove: ['ours', 'absent'] }, signal);
   assert.deepEqual(removed?.metadata.finalizers, ['other']);
+});
+
+test('owners come and go one by one', async () => {
+  const client = new FakeClient();
+  const pod = await newPod(client);
+  const owner = await client.create(pods, { ...pod, metadata: { namespace: 'default', name: 'owner' } });
+  const add = controllerReference(owner);
+  const owned = await patchOwnerReferences(client, pods, pod, { add }, signal);
+  assert.deepEqual(owned?.metadata.ownerReferences, [add]);
+  assert.equal(await patchOwnerReferences(client, pods, owned, { remove: 'other' }, signal), undefined);
+  const free = await patchOwnerReferences(client, pods, owned, { remove: owner.metadata.uid }, signal);
+  assert.equal(free?.metadata.ownerReferences, undefined);
+});
+
+test('what was created without an answer counts as created, what a stranger has does not', async () => {
+  const client = new FakeClient();
+  const owner = await newPod(client);
+  const object = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { namespace: 'default', name: 'owned', ownerReferences: [controllerReference(owner)] },
+  };
+  const deaf = overriding(client, {
+    create: async (...call) => {
+      await client.create(...call);
+      throw new ConnectionError('the connection was reset');
+    },
+  });
+  const created = await createOwned(deaf, pods, object, owner, signal);
+  assert.deepEqual(await createOwned(client, pods, object, owner, signal), created);
+  const taken = { ...object, metadata: { ...object.metadata, name: owner.metadata.name } };
+  await assert.rejects(createOwned(client, pods, taken, owner, signal), isAlreadyExists);
 });
 
 test('the time of a condition changes with its status only', () => {

@@ -1,7 +1,8 @@
 /** The few kinds of write that controllers make. Each is one request, and none is made that would change nothing. */
 import { createMergePatch } from '../../openapi/merge-patch.js';
-import type { KubernetesObject, OwnerReference } from '../../openapi/meta.js';
+import type { KubernetesObject, New, OwnerReference } from '../../openapi/meta.js';
 import type { Client, Kind } from './client.js';
+import { StatusError, isAlreadyExists } from './errors.js';
 
 type Json = Record<string, unknown>;
 
@@ -65,6 +66,30 @@ export async function patchOwnerReferences<T extends KubernetesObject>(
     },
   };
   return client.patch(kind, current.metadata, { type: 'merge', body }, undefined, signal);
+}
+
+/**
+ * Creates an object that `owner` controls, once: it is not an error that it has been created already. If no answer came, the
+ * server is asked whether it has.
+ */
+export async function createOwned<T extends KubernetesObject>(
+  client: Client,
+  kind: Kind<T>,
+  object: New<T> & { metadata: { name: string } },
+  owner: KubernetesObject,
+  signal: AbortSignal,
+): Promise<T> {
+  try {
+    return await client.create(kind, object, signal);
+  } catch (error) {
+    const refused = error instanceof StatusError && error.code < 500 && !isAlreadyExists(error);
+    if (signal.aborted || refused) throw error;
+    const { namespace, name } = object.metadata;
+    // Should this fail too, the first error says more.
+    const existing = await client.get(kind, { namespace, name }, signal).catch(() => undefined);
+    if (existing !== undefined && isControlledBy(existing, owner)) return existing;
+    throw error;
+  }
 }
 
 /** The reference by which `owner` controls what it makes. */

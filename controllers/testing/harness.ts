@@ -26,6 +26,8 @@ export class Harness {
   readonly client = new FakeClient(this.clock);
   readonly logger = new SilentLogger();
   readonly events: RecordedEvent[] = [];
+  /** What stands between the controllers and the server. */
+  through: (client: Client) => Client = (client) => client;
   #stop = new AbortController();
   #running: Promise<unknown> = Promise.resolve();
   #process = { writesLeft: 0 };
@@ -37,7 +39,7 @@ export class Harness {
     const { clock, logger } = this;
     const process = { writesLeft: Number.POSITIVE_INFINITY };
     this.#process = process;
-    const client = mortal(this.client, process);
+    const client = mortal(this.through(this.client), process);
     const informers = new Informers({ client, logger, clock, random: () => 0 });
     const deps: ControllerDependencies = {
       client,
