@@ -32,7 +32,12 @@ interface Opening {
   readonly signal: AbortSignal;
 }
 
-const modes = ['write', 'read', 'force', 'history'] as const satisfies LauncherMethods['console']['params']['mode'][];
+const modes = [
+  'write',
+  'read',
+  'force',
+  'history',
+] as const satisfies LauncherMethods['console']['params']['mode'][];
 
 const open: Readonly<Record<NodeAgentStream, (opening: Opening) => Promise<StreamTarget>>> = {
   async console({ request: { query }, found: { directory }, signal }) {
