@@ -16,6 +16,8 @@ const authenticationGroup = 'authentication.k8s.io';
 
 /** What the headers ask for; `undefined` if they ask for nothing. */
 export function requestedUser(credentials: Credentials): UserInfo | undefined {
+  // Hardly any request does, and sorting the values of all its headers takes a tenth of the time of a small one.
+  if (!Object.keys(credentials.headers).some((name) => name.startsWith('impersonate-'))) return undefined;
   const [name = ''] = credentials.headerValues('impersonate-user');
   const groups = credentials.headerValues('impersonate-group');
   const [uid] = credentials.headerValues('impersonate-uid');
