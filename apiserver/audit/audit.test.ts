@@ -86,8 +86,11 @@ async function logged(
   const server = await startTestServer(t, {
     auditPolicyFile,
     auditLogPath,
-    handle: (context) =>
-      Promise.resolve(jsonReply({ name: 'made' }, context.info.verb === 'create' ? 201 : 200)),
+    handle: (context) => {
+      if (context.info.verb !== 'create') return Promise.resolve(jsonReply({ name: 'made' }));
+      context.annotate?.('policies.example.com/why', 'because');
+      return Promise.resolve(jsonReply({ name: 'made' }, 201));
+    },
   });
   await requests(server);
   await server.server.stop();
@@ -134,6 +137,7 @@ test('a request is logged with who, what, when and how it ended', async (t) => {
     annotations: {
       'authorization.k8s.io/decision': 'allow',
       'authorization.k8s.io/reason': 'member of system:masters',
+      'policies.example.com/why': 'because',
     },
   });
 });

@@ -8,6 +8,7 @@ import { healthPaths } from '../../apiserver/server/native-api.js';
 import type { Client, Kind } from '../../controllers/runtime/client.js';
 import { SharedInformer } from '../../controllers/runtime/informer.js';
 import { namespaces } from '../../controllers/runtime/kinds.js';
+import { sharedSignal } from '../../controllers/runtime/signals.js';
 import type { TokenReview } from '../../openapi/generated/types/authentication_v1.js';
 import type { SubjectAccessReview } from '../../openapi/generated/types/authorization_v1.js';
 import { ClusterAuthentication } from './cluster-authentication.js';
@@ -101,12 +102,13 @@ export function clusterSurroundings(options: ClusterSurroundingsOptions): BuildS
       ],
       clientAuthorities: () => authentication.authorities,
       async start(signal, changed) {
-        following = known.run(signal);
+        const shared = sharedSignal(signal);
+        following = known.run(shared);
         await Promise.all([
-          authentication.start(signal, changed),
-          known.synced(signal),
-          webhooks.start(signal),
-          quota.start(signal),
+          authentication.start(shared, changed),
+          known.synced(shared),
+          webhooks.start(shared),
+          quota.start(shared),
         ]);
       },
       async stopped() {

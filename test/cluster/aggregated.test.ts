@@ -1,13 +1,13 @@
 /** The API server behind a front proxy: whose request it is, what they may, and what of the cluster it honours. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
 import { ensureCa } from '../../apiserver/pki/authority.js';
 import type { ConfigMap, Namespace } from '../../openapi/generated/types/core_v1.js';
 import type { ClusterRole, ClusterRoleBinding } from '../../openapi/generated/types/rbac_v1.js';
 import type { KubernetesObject, New } from '../../openapi/meta.js';
 import { requestOf, type Answer, type RequestOptions } from '../apiserver/test-server.js';
 import { startCluster, type TestCluster } from './cluster.js';
+import { eventually } from './eventually.js';
 
 const admin = { name: 'admin', groups: ['system:masters'], extra: {} };
 const instances = '/apis/kubevirt.io/v1/namespaces/default/virtualmachineinstances';
@@ -64,15 +64,6 @@ function proxied(method: string, path: string, options: RequestOptions): Promise
 /** Past the proxy, as a component in the cluster may. */
 function direct(method: string, path: string, options: RequestOptions): Promise<Answer> {
   return requestOf({ port: cluster.apiserver.port, ca: cluster.ca })(method, path, options);
-}
-
-async function eventually<T>(what: string, found: () => Promise<T | undefined>): Promise<T> {
-  for (let attempt = 0; attempt < 100; attempt++) {
-    const value = await found();
-    if (value !== undefined) return value;
-    await delay(50);
-  }
-  throw new Error(`not within five seconds: ${what}`);
 }
 
 test('the cluster decides what a user may, by the user and groups that the proxy names', async () => {
