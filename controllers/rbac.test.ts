@@ -9,7 +9,9 @@ import {
   persistentVolumeClaims,
   pods,
   storageClasses,
+  virtualMachineInstanceReplicaSets,
   virtualMachineInstances,
+  virtualMachinePools,
   virtualMachines,
 } from './runtime/kinds.js';
 import { settle } from './runtime/testing/fake-clock.js';
@@ -17,6 +19,8 @@ import { createNodeLifecycleController } from './node-lifecycle/node-lifecycle-c
 import { createPersistentVolumeController } from './persistent-volume/persistent-volume-controller.js';
 import { standardStorageClass } from './persistent-volume/storage-class.js';
 import { createPodGarbageController } from './pod-gc/pod-gc-controller.js';
+import { createPoolController } from './pool/pool-controller.js';
+import { createReplicaSetController } from './replica-set/replica-set-controller.js';
 import { createSchedulerController } from './scheduler/scheduler.js';
 import { Harness, guest } from './testing/harness.js';
 import { createVirtualMachineInstanceController } from './virtual-machine-instance/virtual-machine-instance-controller.js';
@@ -55,6 +59,13 @@ function checked(client: Client, name: ControllerName, denied: Set<string>): Cli
   };
 }
 
+/** Controllers that may do what their rules allow; what else they try is remembered. */
+const confinedTo =
+  (denied: Set<string>) =>
+  (name: ControllerName, create: (deps: ControllerDependencies) => Runnable) =>
+  (deps: ControllerDependencies): Runnable =>
+    create({ ...deps, client: checked(deps.client, name, denied) });
+
 const directories = {
   pathOf: (volume: string) => `/volumes/${volume}`,
   create: () => Promise.resolve(),
@@ -65,10 +76,7 @@ test('the life of a VM needs no more than the controllers are allowed', async (t
   const denied = new Set<string>();
   const harness = new Harness();
   t.after(() => harness.stop());
-  const as =
-    (name: ControllerName, create: (deps: ControllerDependencies) => Runnable) =>
-    (deps: ControllerDependencies): Runnable =>
-      create({ ...deps, client: checked(deps.client, name, denied) });
+  const as = confinedTo(denied);
   await harness.createNode();
   await harness.client.create(storageClasses, standardStorageClass);
   await harness.start(
@@ -103,6 +111,71 @@ test('the life of a VM needs no more than the controllers are allowed', async (t
   await settle();
   assert.equal(harness.client.all(persistentVolumeClaims).length, 0);
   assert.equal(harness.client.all(pods).length, 0);
+  assert.deepEqual([...denied], []);
+});
+
+test('nor do replica sets and pools', async (t) => {
+  const denied = new Set<string>();
+  const harness = new Harness();
+  t.after(() => harness.stop());
+  const as = confinedTo(denied);
+  await harness.start(
+    as('replica-set', createReplicaSetController),
+    as('pool', createPoolController),
+    as('virtual-machine', createVirtualMachineController),
+  );
+  const metadata = { namespace: 'default', name: 'web' };
+  const selector = { matchLabels: { app: 'web' } };
+  const labels = { app: 'web' };
+  const template = {
+    metadata: { name: '', uid: '', resourceVersion: '', creationTimestamp: '', labels },
+    spec: { ...guest(), volumes: [{ name: 'root', dataVolume: { name: 'disk' } }] },
+  };
+  await harness.client.create(virtualMachineInstances, {
+    apiVersion: 'kubevirt.io/v1',
+    kind: 'VirtualMachineInstance',
+    metadata: { namespace: 'default', name: 'stray', labels },
+    spec: guest(),
+  });
+  await harness.client.create(virtualMachineInstanceReplicaSets, {
+    apiVersion: 'kubevirt.io/v1',
+    kind: 'VirtualMachineInstanceReplicaSet',
+    metadata,
+    spec: { replicas: 2, selector, template },
+  });
+  const pool = await harness.client.create(virtualMachinePools, {
+    apiVersion: 'pool.kubevirt.io/v1beta1',
+    kind: 'VirtualMachinePool',
+    metadata,
+    spec: {
+      replicas: 2,
+      selector,
+      scaleInStrategy: { proactive: { statePreservation: 'Offline' } },
+      virtualMachineTemplate: {
+        metadata: template.metadata,
+        spec: { runStrategy: 'Always', template },
+      },
+    },
+  });
+  await settle();
+  assert.equal(harness.client.all(virtualMachineInstances).length, 4);
+  await harness.change(virtualMachineInstanceReplicaSets, 'web', (each) => ({
+    ...each,
+    spec: { ...each.spec, replicas: 1 },
+  }));
+  await harness.change(virtualMachinePools, 'web', (each) => ({
+    ...each,
+    metadata: { ...each.metadata, generation: 2 },
+    spec: {
+      ...pool.spec,
+      replicas: 1,
+      virtualMachineTemplate: {
+        metadata: template.metadata,
+        spec: { runStrategy: 'Always', template: { ...template, spec: { ...guest(), hostname: 'x' } } },
+      },
+    },
+  }));
+  await settle();
   assert.deepEqual([...denied], []);
 });
 

@@ -111,9 +111,10 @@ class MachineRelease {
 const isHeld = ({ metadata }: VirtualMachine): boolean =>
   metadata.finalizers?.includes(finalizers.virtualMachinePool) === true;
 
-/** Who deletes a VM in the foreground wants what it made to go with it. */
-function keepsDisks({ spec }: VirtualMachinePool, { metadata }: VirtualMachine): boolean {
-  if (metadata.finalizers?.includes(finalizers.foreground) === true) return false;
+/** Not those of a VM that goes with its whole pool, or is deleted in the foreground: so that what it made goes with it. */
+function keepsDisks({ metadata, spec }: VirtualMachinePool, vm: VirtualMachine): boolean {
+  if (metadata.deletionTimestamp !== undefined) return false;
+  if (vm.metadata.finalizers?.includes(finalizers.foreground) === true) return false;
   const { opportunistic, proactive } = spec.scaleInStrategy ?? {};
   const { statePreservation = 'Disabled' } = opportunistic ?? proactive ?? {};
   return statePreservation !== 'Disabled';
