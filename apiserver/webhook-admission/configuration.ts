@@ -60,8 +60,9 @@ export interface Webhook {
   readonly rules: readonly Rule[];
   readonly failurePolicy: 'Fail' | 'Ignore';
   readonly matchPolicy: 'Exact' | 'Equivalent';
-  readonly namespaceSelector: LabelMatcher;
-  readonly objectSelector: LabelMatcher;
+  /** Throws `SelectorError` if it can not be read: that is the fault of this webhook, not of all. */
+  readonly namespaceSelector: () => LabelMatcher;
+  readonly objectSelector: () => LabelMatcher;
   readonly matchConditions: readonly MatchCondition[];
   readonly supportsDryRun: boolean;
   readonly timeoutSeconds: number;
@@ -96,6 +97,7 @@ function compile(configuration: string, spec: WebhookSpec): Webhook {
 }
 
 /** A selector that is not there selects everything. */
-function compileSelector(selector: LabelSelector | undefined): LabelMatcher {
-  return selector === undefined ? everything : compileLabelSelector(selector);
+function compileSelector(selector: LabelSelector | undefined): () => LabelMatcher {
+  let compiled: LabelMatcher | undefined;
+  return () => (compiled ??= selector === undefined ? everything : compileLabelSelector(selector));
 }

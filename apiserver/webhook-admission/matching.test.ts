@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { SelectorError } from '../../openapi/selectors.js';
 import type { AdmissionRequest } from '../admission/interface.js';
 import type { Rule } from './configuration.js';
 import { matchedVersion, ruleMatches, selectorsMatch } from './matching.js';
@@ -82,4 +83,6 @@ test('selectors of namespaces and objects', async () => {
     ['deleted', matches({ objectSelector }, { object: undefined, oldObject: object({ app: 'a' }) }), true],
   ];
   for (const [what, found, expected] of table) assert.equal(await found, expected, what);
+  const wrong = { matchLabels: { app: 'not a value' } };
+  await assert.rejects(matches({ objectSelector: wrong }), SelectorError);
 });

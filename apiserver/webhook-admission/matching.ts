@@ -72,10 +72,11 @@ export function anyMatches(
 
 /** Whether the webhook wants objects with these labels in this namespace. */
 export async function selectorsMatch(
-  { namespaceSelector, objectSelector }: Webhook,
+  webhook: Webhook,
   { namespace, object, oldObject }: AdmissionRequest,
   namespaceLabels: MatchDependencies['namespaceLabels'],
 ): Promise<boolean> {
+  const [namespaceSelector, objectSelector] = [webhook.namespaceSelector(), webhook.objectSelector()];
   const selected = (each: KubernetesObject | undefined): boolean =>
     each !== undefined && objectSelector.matches(each.metadata.labels);
   if (!objectSelector.everything && !selected(object) && !selected(oldObject)) return false;
