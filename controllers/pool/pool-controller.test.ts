@@ -1,13 +1,8 @@
 import assert from 'node:assert/strict';
-import test, { type TestContext } from 'node:test';
-import type {
-  VirtualMachinePool,
-  VirtualMachinePoolSelectors,
-} from '../../openapi/generated/types/kubevirt_pool_v1beta1.js';
-import type { VirtualMachine } from '../../openapi/generated/types/kubevirt_v1.js';
+import test from 'node:test';
+import type { VirtualMachinePoolSelectors } from '../../openapi/generated/types/kubevirt_pool_v1beta1.js';
 import { findCondition } from '../runtime/conditions.js';
 import {
-  controllerRevisions,
   persistentVolumeClaims,
   virtualMachineInstances,
   virtualMachinePools,
@@ -16,89 +11,20 @@ import {
 import { settle } from '../runtime/testing/fake-clock.js';
 import { statusError } from '../runtime/testing/status-error.js';
 import { Harness, guest } from '../testing/harness.js';
-import { UnreliableWay } from '../testing/unreliable-client.js';
-import { createVirtualMachineController } from '../virtual-machine/virtual-machine-controller.js';
 import { createPoolController } from './pool-controller.js';
-
-type Spec = VirtualMachinePool['spec'];
-
-/** Templates have no identity, though their type knows the fields. */
-const unnamed = { name: '', uid: '', resourceVersion: '', creationTimestamp: '' };
-const labels = { app: 'web' };
-const revisionLabel = 'kubevirt.io/vm-pool-revision-name';
-
-function template(change: Partial<VirtualMachine['spec']> = {}): Spec['virtualMachineTemplate'] {
-  return {
-    metadata: { ...unnamed, labels },
-    spec: { runStrategy: 'Always', template: { spec: guest() }, ...change },
-  };
-}
-
-function withMemory(size: string): Spec['virtualMachineTemplate'] {
-  const spec = guest();
-  return template({ template: { spec: { ...spec, domain: { ...spec.domain, memory: { guest: size } } } } });
-}
-
-async function create(harness: Harness, spec: Partial<Spec> = {}): Promise<void> {
-  await harness.client.create(virtualMachinePools, {
-    apiVersion: 'pool.kubevirt.io/v1beta1',
-    kind: 'VirtualMachinePool',
-    metadata: { namespace: 'default', name: 'web' },
-    spec: {
-      replicas: 3,
-      selector: { matchLabels: labels },
-      virtualMachineTemplate: template(),
-      ...spec,
-    },
-  });
-  await settle();
-}
-
-async function started(t: TestContext, spec: Partial<Spec> = {}): Promise<Harness> {
-  const harness = new Harness();
-  t.after(() => harness.stop());
-  await harness.start(createPoolController, createVirtualMachineController);
-  await create(harness, spec);
-  await settle();
-  return harness;
-}
-
-const pool = (harness: Harness): VirtualMachinePool | undefined =>
-  harness.client.find(virtualMachinePools, { namespace: 'default', name: 'web' });
-
-const names = (harness: Harness): string[] =>
-  harness.client
-    .all(virtualMachines)
-    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-    .map(({ metadata }) => metadata.name);
-
-const revisions = (harness: Harness): string[] =>
-  harness.client.all(controllerRevisions).map(({ metadata }) => metadata.name);
-
-const memoryOf = (harness: Harness, name: string): unknown => harness.vmi(name)?.spec.domain.memory?.guest;
-
-async function respec(harness: Harness, change: Partial<Spec>): Promise<void> {
-  await harness.change(virtualMachinePools, 'web', (each) => ({
-    ...each,
-    metadata: { ...each.metadata, generation: (each.metadata.generation ?? 0) + 1 },
-    spec: { ...each.spec, ...change },
-  }));
-  await settle();
-}
-
-async function runAll(harness: Harness): Promise<void> {
-  for (const { metadata } of harness.client.all(virtualMachineInstances))
-    if (metadata.deletionTimestamp === undefined) await harness.startGuest(metadata.name);
-  await settle();
-}
-
-/** Those that are to end have ended. */
-async function endAll(harness: Harness): Promise<void> {
-  for (const { metadata } of harness.client.all(virtualMachineInstances))
-    if (metadata.deletionTimestamp !== undefined) harness.client.remove(virtualMachineInstances, metadata);
-  await settle();
-  await settle();
-}
+import {
+  unnamed,
+  revisionLabel,
+  template,
+  create,
+  started,
+  pool,
+  names,
+  revisions,
+  respec,
+  runAll,
+  endAll,
+} from './testing/pool.js';
 
 test('VMs get numbers, the pool’s labels and the name of the revision they were made from', async (t) => {
   const harness = await started(t);
@@ -213,171 +139,6 @@ test('disks outlive a VM that is scaled in if the pool says so', async (t) => {
     await endAll(harness);
     assert.equal(harness.vm('web-0'), undefined);
   }
-});
-
-test('a new template reaches VMs at once, and instances no faster than VMs may be down', async (t) => {
-  const harness = await started(t, { maxUnavailable: 1 });
-  await runAll(harness);
-  await respec(harness, { virtualMachineTemplate: withMemory('256Mi') });
-  for (const name of names(harness))
-    assert.equal(harness.vm(name)?.spec.template.spec?.domain.memory?.guest, '256Mi');
-  for (let updated = 1; updated <= 3; updated++) {
-    const ending = harness.client
-      .all(virtualMachineInstances)
-      .filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
-    assert.equal(ending.length, 1);
-    await endAll(harness);
-    assert.equal(names(harness).filter((name) => memoryOf(harness, name) === '256Mi').length, updated);
-    await runAll(harness);
-  }
-  assert.deepEqual(revisions(harness), ['web-2']);
-  assert.equal(harness.vmi('web-0')?.metadata.labels?.[revisionLabel], 'web-2');
-});
-
-test('what does not serve is restarted at once; what its user has stopped holds up nothing', async (t) => {
-  const harness = await started(t, { maxUnavailable: 1, virtualMachineTemplate: withMemory('broken') });
-  await harness.startGuest('web-0');
-  await respec(harness, { virtualMachineTemplate: withMemory('256Mi') });
-  const ending = (): string[] =>
-    harness.client
-      .all(virtualMachineInstances)
-      .filter(({ metadata }) => metadata.deletionTimestamp !== undefined)
-      .map(({ metadata }) => metadata.name);
-  assert.deepEqual(ending(), ['web-1', 'web-2']);
-  await harness.change(virtualMachines, 'web-1', (vm) => ({
-    ...vm,
-    spec: { ...vm.spec, runStrategy: 'Halted' },
-  }));
-  await endAll(harness);
-  await harness.startGuest('web-2');
-  await settle();
-  assert.deepEqual(ending(), ['web-0']);
-});
-
-test('while the end of an instance is not seen, none but it is given up', async (t) => {
-  const harness = new Harness();
-  const way = new UnreliableWay(virtualMachines);
-  harness.through = way.through;
-  t.after(async () => {
-    way.release();
-    await harness.stop();
-  });
-  await harness.start(createPoolController, createVirtualMachineController);
-  const inOrder = (sortPolicy: 'AscendingOrder' | 'DescendingOrder'): Partial<Spec> => ({
-    updateStrategy: { proactive: { selectionPolicy: { sortPolicy } } },
-  });
-  await create(harness, { maxUnavailable: 1, ...inOrder('AscendingOrder') });
-  await runAll(harness);
-  way.hold(virtualMachineInstances);
-  await respec(harness, { virtualMachineTemplate: withMemory('256Mi') });
-  await respec(harness, inOrder('DescendingOrder'));
-  const deleted = harness.client.writes.filter(
-    ({ verb, resource }) => verb === 'delete' && resource === 'virtualmachineinstances',
-  );
-  assert.deepEqual(
-    deleted.map(({ key }) => key),
-    ['default/web-0'],
-  );
-});
-
-test('a change of the VM’s own fields restarts nothing, and what others have added to a VM stays', async (t) => {
-  const harness = await started(t);
-  await runAll(harness);
-  await harness.change(virtualMachines, 'web-0', (vm) => ({
-    ...vm,
-    metadata: { ...vm.metadata, labels: { ...vm.metadata.labels, team: 'a' } },
-    spec: {
-      ...vm.spec,
-      template: {
-        ...vm.spec.template,
-        spec: {
-          ...guest(),
-          domain: { ...guest().domain, firmware: { uuid: 'identity' } },
-        },
-      },
-    },
-  }));
-  await respec(harness, { virtualMachineTemplate: template({ runStrategy: 'RerunOnFailure' }) });
-  const vm = harness.vm('web-0');
-  assert.equal(vm?.spec.runStrategy, 'RerunOnFailure');
-  assert.equal(vm.metadata.labels?.team, 'a');
-  assert.equal(vm.spec.template.spec?.domain.firmware?.uuid, 'identity');
-  assert.ok(
-    harness.client
-      .all(virtualMachineInstances)
-      .every(({ metadata }) => metadata.deletionTimestamp === undefined),
-  );
-  // The instances still show the old one.
-  assert.deepEqual(revisions(harness), ['web-1', 'web-2']);
-});
-
-test('a pool that goes back to its former template gets its former revision back', async (t) => {
-  const harness = await started(t, { updateStrategy: { opportunistic: {} } });
-  await runAll(harness);
-  await respec(harness, { virtualMachineTemplate: withMemory('256Mi') });
-  assert.equal(harness.vm('web-0')?.metadata.labels?.[revisionLabel], 'web-2');
-  await respec(harness, { virtualMachineTemplate: template() });
-  assert.equal(harness.vm('web-0')?.metadata.labels?.[revisionLabel], 'web-1');
-  assert.deepEqual(revisions(harness), ['web-1']);
-});
-
-test('opportunistic: instances stay as they are. Unmanaged: VMs do too', async (t) => {
-  const harness = await started(t, { updateStrategy: { unmanaged: {} } });
-  await runAll(harness);
-  await respec(harness, { virtualMachineTemplate: withMemory('256Mi') });
-  assert.equal(harness.vm('web-0')?.spec.template.spec?.domain.memory?.guest, '128Mi');
-  await respec(harness, { updateStrategy: { opportunistic: {} } });
-  assert.equal(harness.vm('web-0')?.spec.template.spec?.domain.memory?.guest, '256Mi');
-  assert.equal(memoryOf(harness, 'web-0'), '128Mi');
-  await harness.client.delete(virtualMachineInstances, { namespace: 'default', name: 'web-0' });
-  await endAll(harness);
-  assert.equal(memoryOf(harness, 'web-0'), '256Mi');
-});
-
-test('a VM that does not make its instances itself is restarted by request', async (t) => {
-  const harness = await started(t, { virtualMachineTemplate: template({ runStrategy: 'RerunOnFailure' }) });
-  await runAll(harness);
-  const asked: string[] = [];
-  harness.client.beforeWrite = ({ verb, subresource, key }) => {
-    if (verb !== 'post' || subresource !== 'restart') return;
-    const name = key.slice(key.indexOf('/') + 1);
-    asked.push(name);
-    harness.client.put(virtualMachineInstances, { namespace: 'default', name }, (vmi) => ({
-      ...vmi,
-      metadata: { ...vmi.metadata, deletionTimestamp: '2026-01-02T03:04:05Z' },
-    }));
-  };
-  const change = withMemory('256Mi');
-  await respec(harness, {
-    virtualMachineTemplate: {
-      ...change,
-      spec: { template: {}, ...change.spec, runStrategy: 'RerunOnFailure' },
-    },
-  });
-  assert.deepEqual(asked.sort(), ['web-0', 'web-1', 'web-2']);
-});
-
-test('VMs with new disks in their template are made anew', async (t) => {
-  const disks = (size: string): Spec['virtualMachineTemplate'] =>
-    template({
-      dataVolumeTemplates: [
-        {
-          apiVersion: 'cdi.kubevirt.io/v1beta1',
-          kind: 'DataVolume',
-          metadata: { ...unnamed, name: 'disk' },
-          spec: { storage: { resources: { requests: { storage: size } } } },
-        },
-      ],
-      template: { spec: { ...guest(), volumes: [{ name: 'root', dataVolume: { name: 'disk' } }] } },
-    });
-  const harness = await started(t, { replicas: 1, virtualMachineTemplate: disks('1Gi') });
-  assert.equal(harness.vm('web-0')?.spec.dataVolumeTemplates?.[0]?.metadata.name, 'disk-0');
-  assert.equal(harness.vm('web-0')?.spec.template.spec?.volumes?.[0]?.dataVolume?.name, 'disk-0');
-  await runAll(harness);
-  await respec(harness, { virtualMachineTemplate: disks('2Gi') });
-  const { metadata } = harness.vm('web-0') ?? {};
-  assert.ok(metadata?.deletionTimestamp !== undefined);
-  assert.ok(metadata.finalizers?.includes('foregroundDeletion'));
 });
 
 test('a VM that never starts is replaced, if the pool heals itself', async (t) => {
