@@ -23,6 +23,7 @@ test('types are told as far as the text tells them', () => {
       'libvirtxml.Domain{Memory: domainSpec.Memory, CPU: DomainCPU{Mode: "host-model"}}',
       'message libvirtxml.Domain',
     ],
+    ['vmi.metadata.namespace == "default"', 'bool'],
     ['vmi.spec.domain // the rest is a comment', 'unknown'],
   ];
   for (const [text, type] of table) assert.equal(checkCel(text, domainEnvironment), type, text);

@@ -55,7 +55,9 @@ export function tokenize(text: string): readonly Token[] {
       continue;
     }
     const token =
-      literal(match, at) ?? word(match('identifier')?.[0], at) ?? symbol(match('symbol')?.[0], at);
+      literal(match, at) ??
+      word(match('identifier')?.[0], at, tokens.at(-1)?.text === '.') ??
+      symbol(match('symbol')?.[0], at);
     if (token === undefined)
       throw new CelError(`${JSON.stringify(text.charAt(at))} begins no word of CEL`, at);
     tokens.push(token);
@@ -84,12 +86,13 @@ function literal(
   return undefined;
 }
 
-function word(text: string | undefined, at: number): Token | undefined {
+/** Behind a dot stand names of fields, which may be words that are kept elsewhere. */
+function word(text: string | undefined, at: number, isField: boolean): Token | undefined {
   if (text === undefined) return undefined;
   if (text === 'true' || text === 'false') return { kind: 'literal', type: 'bool', text, at };
   if (text === 'null') return { kind: 'literal', type: 'null', text, at };
   if (text === 'in') return { kind: 'symbol', text, at };
-  if (reserved.has(text)) throw new CelError(`${JSON.stringify(text)} is a reserved word`, at);
+  if (!isField && reserved.has(text)) throw new CelError(`${JSON.stringify(text)} is a reserved word`, at);
   return { kind: 'identifier', text, at };
 }
 
