@@ -1,6 +1,7 @@
 /** MutatingWebhookConfiguration and ValidatingWebhookConfiguration of admissionregistration.k8s.io/v1, made ready for use. */
 import type { KubernetesObject, LabelSelector } from '../../openapi/meta.js';
 import { compileLabelSelector, everything, type LabelMatcher } from '../../openapi/selectors.js';
+import { compileCel, type Program } from '../cel/compile.js';
 import type { AdmissionRequest } from '../admission/interface.js';
 
 export interface Rule {
@@ -52,6 +53,12 @@ export interface WebhookConfiguration extends KubernetesObject {
   readonly webhooks?: readonly WebhookSpec[];
 }
 
+export interface CompiledCondition {
+  readonly name: string;
+  /** Throws if it can not be told. */
+  readonly holds: Program;
+}
+
 /** One webhook, its defaults filled in. */
 export interface Webhook {
   readonly configuration: string;
@@ -63,7 +70,7 @@ export interface Webhook {
   /** Throws `SelectorError` if it can not be read: that is the fault of this webhook, not of all. */
   readonly namespaceSelector: () => LabelMatcher;
   readonly objectSelector: () => LabelMatcher;
-  readonly matchConditions: readonly MatchCondition[];
+  readonly matchConditions: readonly CompiledCondition[];
   readonly supportsDryRun: boolean;
   readonly timeoutSeconds: number;
   readonly reviewVersions: readonly string[];
@@ -88,12 +95,17 @@ function compile(configuration: string, spec: WebhookSpec): Webhook {
     matchPolicy: spec.matchPolicy ?? 'Equivalent',
     namespaceSelector: compileSelector(spec.namespaceSelector),
     objectSelector: compileSelector(spec.objectSelector),
-    matchConditions: spec.matchConditions ?? [],
+    matchConditions: (spec.matchConditions ?? []).map(compileCondition),
     supportsDryRun: sideEffects === 'None' || sideEffects === 'NoneOnDryRun',
     timeoutSeconds: spec.timeoutSeconds ?? 10,
     reviewVersions: spec.admissionReviewVersions ?? [],
     reinvocationPolicy: spec.reinvocationPolicy ?? 'Never',
   };
+}
+
+function compileCondition({ name, expression }: MatchCondition): CompiledCondition {
+  let compiled: Program | undefined;
+  return { name, holds: (variables) => (compiled ??= compileCel(expression))(variables) };
 }
 
 /** A selector that is not there selects everything. */

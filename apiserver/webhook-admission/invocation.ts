@@ -1,6 +1,7 @@
 /** One webhook and one write: whether it is concerned, what it answers, and what follows if it does not. */
 import type { Logger } from 'pino';
 import type { AdmissionContext, AdmissionRequest } from '../admission/interface.js';
+import { asBool, valueOf } from '../cel/values.js';
 import { forbidden } from '../registry/endpoint.js';
 import type { ClientConfig, Webhook } from './configuration.js';
 import { matchedVersion, selectorsMatch, type MatchDependencies } from './matching.js';
@@ -25,12 +26,8 @@ export interface WebhookCaller {
   ): Promise<unknown>;
 }
 
-/** Whether a CEL expression holds. Throws if it can not be evaluated. */
-export type ConditionEvaluator = (expression: string, request: AdmissionReview['request']) => boolean;
-
 export interface WebhookDependencies extends MatchDependencies {
   readonly caller: WebhookCaller;
-  readonly evaluate: ConditionEvaluator;
   readonly uuid: () => string;
   readonly logger: Pick<Logger, 'warn'>;
 }
@@ -62,14 +59,15 @@ function conditionsHold(
   { name, matchConditions, failurePolicy }: Webhook,
   request: AdmissionRequest,
   version: string,
-  { evaluate, logger }: WebhookDependencies,
+  { logger }: WebhookDependencies,
 ): boolean {
   if (matchConditions.length === 0) return true;
-  const review = reviewOf(request, version, '').request;
+  const { object, oldObject, ...review } = reviewOf(request, version, '').request;
+  const variables = { object: valueOf(object), oldObject: valueOf(oldObject), request: valueOf(review) };
   const failures: string[] = [];
   for (const condition of matchConditions) {
     try {
-      if (!evaluate(condition.expression, review)) return false;
+      if (!asBool(condition.holds(variables))) return false;
     } catch (error) {
       failures.push(`${condition.name}: ${error instanceof Error ? error.message : String(error)}`);
     }

@@ -163,6 +163,8 @@ test('match conditions', async () => {
     return (await outcome(one({ matchConditions, ...spec }), dependencies))?.code ?? 200;
   };
   assert.equal(await code(['true', 'true']), 400, 'all hold');
+  assert.equal(await code(['request.userInfo.username == "jane" && object.metadata.name == "vm"']), 400);
+  assert.equal(await code(['"devs" in request.userInfo.groups && oldObject != null']), 200);
   assert.equal(await code(['true', 'false']), 200, 'one does not');
   assert.equal(await code(['broken', 'false']), 200, 'one does not, whatever the other is');
   assert.equal(await code(['broken', 'true']), 403, 'it can not be told');

@@ -44,9 +44,6 @@ export class ClusterWebhooks {
     this.#validating = new FollowedWebhooks(client, kind('Validating'), logger);
     const dependencies: WebhookDependencies = {
       caller: this.#caller,
-      evaluate: () => {
-        throw new Error('this server does not evaluate CEL; remove matchConditions from the webhook');
-      },
       uuid: randomUUID,
       versionsOf,
       namespaceLabels,

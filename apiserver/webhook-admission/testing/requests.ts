@@ -109,10 +109,6 @@ export function fakeDependencies(answers: Answers): WebhookDependencies & { read
         });
       },
     },
-    evaluate: (expression) => {
-      if (expression === 'true' || expression === 'false') return expression === 'true';
-      throw new Error(`no such variable: ${expression}`);
-    },
     uuid: () => `uid-${uids++}`,
     versionsOf: () => ['v1', 'v1alpha3'],
     namespaceLabels: (name) => Promise.resolve({ 'kubernetes.io/metadata.name': name }),
