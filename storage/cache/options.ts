@@ -13,6 +13,8 @@ export interface CacheLimits {
   /** How long a write that is done waits until the cache shows it. */
   readonly writeWaitMilliseconds: number;
   readonly bookmarkMilliseconds: number;
+  /** How soon after some changes a watcher may be told the next ones. */
+  readonly gatherMilliseconds: number;
 }
 
 export const defaultLimits: CacheLimits = {
@@ -22,6 +24,7 @@ export const defaultLimits: CacheLimits = {
   readWaitMilliseconds: 3000,
   writeWaitMilliseconds: 10_000,
   bookmarkMilliseconds: 60_000,
+  gatherMilliseconds: 10,
 };
 
 export interface StoreOptions {

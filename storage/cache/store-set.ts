@@ -5,6 +5,7 @@ import type { Backend, Entry, ObjectStore, Revision } from '../interface.js';
 import { CachedStore, type Shared } from './cached-store.js';
 import { defaultLimits, type CacheLimits, type StoreOptions } from './options.js';
 import { Progress } from './progress.js';
+import { Waker } from './waker.js';
 import type { Watcher } from './watcher.js';
 
 export interface StoreSetOptions {
@@ -62,7 +63,6 @@ class CachedStoreSet implements StoreSet {
   readonly #bookmarkMilliseconds: number;
   readonly #stores = new Map<string, CachedStore>();
   readonly #abort = new AbortController();
-  readonly #woken = new Set<Watcher>();
   #cancelBookmarks: () => void = () => undefined;
   #loop: Promise<void> | undefined;
 
@@ -74,7 +74,10 @@ class CachedStoreSet implements StoreSet {
     this.#progress = new Progress(this.#clock);
     const limits = { ...defaultLimits, ...options.limits };
     this.#bookmarkMilliseconds = limits.bookmarkMilliseconds;
-    const wake = (watcher: Watcher): void => this.#wake(watcher);
+    const waker = new Waker(limits.gatherMilliseconds);
+    const wake = (watcher: Watcher): void => {
+      waker.wake(watcher);
+    };
     this.#shared = { backend: this.#backend, limits, progress: this.#progress, wake };
   }
 
@@ -180,18 +183,6 @@ class CachedStoreSet implements StoreSet {
     const resource = key.indexOf('/', 1) + 1;
     const name = key.indexOf('/', resource) + 1;
     return this.#stores.get(key.slice(0, name));
-  }
-
-  /** One turn of the event loop gathers what many changes bring, so that a reader writes to its socket once. */
-  #wake(watcher: Watcher): void {
-    if (this.#woken.size === 0) {
-      setImmediate(() => {
-        const woken = [...this.#woken];
-        this.#woken.clear();
-        for (const each of woken) each.flush();
-      });
-    }
-    this.#woken.add(watcher);
   }
 
   #scheduleBookmarks(): void {
