@@ -1,7 +1,8 @@
 /** In a cluster kube-apiserver has the core kinds, knows the users and decides what they may. */
 import type { Logger } from 'pino';
+import type { TokenVerifier } from '../../apiserver/authn/bearer-token.js';
 import { allowMasters, allowPaths } from '../../apiserver/authz/always-allow.js';
-import { AuthorizerUnion } from '../../apiserver/authz/authorizer.js';
+import { AuthorizerUnion, type Authorizer } from '../../apiserver/authz/authorizer.js';
 import { SubjectAccessReviewAuthorizer } from '../../apiserver/delegation/subject-access-review.js';
 import { TokenReviewVerifier } from '../../apiserver/delegation/token-review.js';
 import { healthPaths } from '../../apiserver/server/native-api.js';
@@ -50,7 +51,6 @@ const subjectAccessReviews: Kind<SubjectAccessReview> = {
 
 export function clusterSurroundings(options: ClusterSurroundingsOptions): BuildSurroundings {
   const { client, logger } = options;
-  const now = Date.now;
   const authentication = new ClusterAuthentication(client, logger);
   const known = new SharedInformer({ client, kind: namespaces, logger });
   const quota = new ClusterQuota(client, logger);
@@ -69,24 +69,9 @@ export function clusterSurroundings(options: ClusterSurroundingsOptions): BuildS
       resources: [],
       virtualResources: [],
       subresources: () => [],
-      authorizer: new AuthorizerUnion([
-        allowPaths(healthPaths),
-        allowMasters,
-        new SubjectAccessReviewAuthorizer({
-          reviewer: (review, signal) => client.create(subjectAccessReviews, review, signal),
-          allowedTtl: options.allowedTtl,
-          refusedTtl: options.refusedTtl,
-          now,
-        }),
-      ]),
+      authorizer: delegatedAuthorizer(options),
       authenticators: [authentication.requestHeader],
-      tokenVerifiers: [
-        new TokenReviewVerifier({
-          reviewer: (review, signal) => client.create(tokenReviews, review, signal),
-          ttl: options.tokenTtl,
-          now,
-        }),
-      ],
+      tokenVerifiers: [delegatedTokens(options)],
       admission: [...webhooks.plugins, quota.plugin],
       namespaces: clusterNamespaces(client, known),
       elsewhere: clusterLookups(client),
@@ -116,4 +101,22 @@ export function clusterSurroundings(options: ClusterSurroundingsOptions): BuildS
       },
     };
   };
+}
+
+function delegatedAuthorizer({ client, allowedTtl, refusedTtl }: ClusterSurroundingsOptions): Authorizer {
+  const reviews = new SubjectAccessReviewAuthorizer({
+    reviewer: (review, signal) => client.create(subjectAccessReviews, review, signal),
+    allowedTtl,
+    refusedTtl,
+    now: Date.now,
+  });
+  return new AuthorizerUnion([allowPaths(healthPaths), allowMasters, reviews]);
+}
+
+function delegatedTokens({ client, tokenTtl }: ClusterSurroundingsOptions): TokenVerifier {
+  return new TokenReviewVerifier({
+    reviewer: (review, signal) => client.create(tokenReviews, review, signal),
+    ttl: tokenTtl,
+    now: Date.now,
+  });
 }
