@@ -23,7 +23,7 @@ function pathsOf({ endpoint: { resource }, name }: ObjectRequest): ScalePaths {
   return resource.scale;
 }
 
-function scaleOf(object: KubernetesObject, paths: ScalePaths): Scale {
+export function scaleOf(object: KubernetesObject, paths: ScalePaths): Scale {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
   const replicas = valueAt(object, paths.specReplicas);
   const current = valueAt(object, paths.statusReplicas);

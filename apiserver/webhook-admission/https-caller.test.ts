@@ -12,6 +12,7 @@ import type { ClientConfig } from './configuration.js';
 import { HttpsWebhookCaller, webhookUrl } from './https-caller.js';
 import { reviewOf } from './review.js';
 import { request } from './testing/requests.js';
+import { objectView } from './view.js';
 
 interface Webhook {
   readonly caBundle: string;
@@ -56,7 +57,7 @@ async function start(t: TestContext, listener: RequestListener): Promise<Webhook
   };
 }
 
-const review = reviewOf(request(), 'v1', 'uid');
+const review = reviewOf(request(), 'v1', objectView(request(), 'v1'), 'uid');
 const service = { name: 'hook', namespace: 'policies', path: '/check' };
 
 function call(

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { AdmissionContext, AdmissionRequest } from '../admission/interface.js';
 import { asBool, valueOf } from '../cel/values.js';
 import { forbidden } from '../registry/endpoint.js';
+import type { ScalePaths } from '../registry/resource.js';
 import type { ClientConfig, Webhook } from './configuration.js';
 import { matchedVersion, selectorsMatch, type MatchDependencies } from './matching.js';
 import { CallFailure, denied, dryRunUnsupported, internal } from './refusals.js';
@@ -14,6 +15,7 @@ import {
   type AdmissionReview,
   type ReviewResponse,
 } from './review.js';
+import { objectView, scaleView, type View } from './view.js';
 
 /** Carries a review to a webhook. */
 export interface WebhookCaller {
@@ -28,6 +30,8 @@ export interface WebhookCaller {
 
 export interface WebhookDependencies extends MatchDependencies {
   readonly caller: WebhookCaller;
+  /** Undefined if the resource has no scale. */
+  readonly scalePaths: (group: string, resource: string) => ScalePaths | undefined;
   readonly uuid: () => string;
   readonly logger: Pick<Logger, 'warn'>;
 }
@@ -37,6 +41,7 @@ export interface Invocation {
   readonly webhook: Webhook;
   /** In which the webhook wants to see the object. */
   readonly version: string;
+  readonly view: View;
   /** Its place in the audit log: `round_0_index_2`. */
   readonly place: string;
 }
@@ -51,18 +56,22 @@ export async function invocationOf(
   const version = matchedVersion(webhook, request, dependencies.versionsOf);
   if (version === undefined) return undefined;
   if (!(await selectorsMatch(webhook, request, dependencies.namespaceLabels))) return undefined;
-  return conditionsHold(webhook, request, version, dependencies) ? { webhook, version, place } : undefined;
+  const scale =
+    request.subresource === 'scale' ? dependencies.scalePaths(request.group, request.resource) : undefined;
+  const view = scale === undefined ? objectView(request, version) : scaleView(scale);
+  const invocation = { webhook, version, view, place };
+  return conditionsHold(invocation, request, dependencies) ? invocation : undefined;
 }
 
 /** One condition that does not hold decides, whatever can not be told of the others. */
 function conditionsHold(
-  { name, matchConditions, failurePolicy }: Webhook,
+  { webhook, version, view }: Invocation,
   request: AdmissionRequest,
-  version: string,
   { logger }: WebhookDependencies,
 ): boolean {
+  const { name, matchConditions, failurePolicy } = webhook;
   if (matchConditions.length === 0) return true;
-  const { object, oldObject, ...review } = reviewOf(request, version, '').request;
+  const { object, oldObject, ...review } = reviewOf(request, version, view, '').request;
   const variables = { object: valueOf(object), oldObject: valueOf(oldObject), request: valueOf(review) };
   const failures: string[] = [];
   for (const condition of matchConditions) {
@@ -91,7 +100,7 @@ function conditionsHold(
  * @param type names the failure in the audit log
  */
 export async function invoke(
-  { webhook, version, place }: Invocation,
+  { webhook, version, view, place }: Invocation,
   type: 'mutation' | 'validating',
   request: AdmissionRequest,
   context: AdmissionContext,
@@ -100,7 +109,7 @@ export async function invoke(
   if (request.dryRun && !webhook.supportsDryRun) throw dryRunUnsupported(webhook.name);
   let response: ReviewResponse;
   try {
-    response = await ask(webhook, reviewOf(request, version, uuid()), caller, context.signal);
+    response = await ask(webhook, reviewOf(request, version, view, uuid()), caller, context.signal);
   } catch (error) {
     if (!(error instanceof CallFailure)) throw error;
     if (webhook.failurePolicy === 'Fail') throw internal(error.message, error);

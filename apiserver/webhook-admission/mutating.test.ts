@@ -105,6 +105,35 @@ test('an object goes out in the version that the webhook names, and comes back i
   assert.deepEqual(asked.object.metadata.labels, { a: '1' });
 });
 
+test('of a scale only that is seen, and its replicas may be changed', async () => {
+  const pool = { ...object(), kind: 'VirtualMachinePool', spec: { replicas: 3 } };
+  const asked = request({
+    operation: 'UPDATE',
+    resource: 'virtualmachinepools',
+    kind: 'VirtualMachinePool',
+    subresource: 'scale',
+    object: { ...pool, spec: { replicas: 9, paused: true } } as typeof pool,
+    oldObject: pool,
+  });
+  const seen: unknown[] = [];
+  const dependencies = fakeDependencies({
+    a: (review) => {
+      const { spec } = review.object as Asked['object'] & { readonly spec: unknown };
+      seen.push(review['kind'], review.object.kind, spec, review['subResource']);
+      return { allowed: true, ...patchOf({ op: 'replace', path: '/spec/replicas', value: 5 }) };
+    },
+  });
+  const all = webhooks({ name: 'a', clientConfig: url('a') });
+  await mutate(
+    mutatingWebhooks(() => all, dependencies),
+    asked,
+    context(),
+  );
+  const scale = { group: 'autoscaling', version: 'v1', kind: 'Scale' };
+  assert.deepEqual(seen, [scale, 'Scale', { replicas: 9 }, 'scale']);
+  assert.deepEqual((asked.object as typeof pool).spec, { replicas: 5, paused: true });
+});
+
 test('only those are asked again that want it, and only if something came after them', async () => {
   const late = (): object => label('late', 'yes');
   const again = 'IfNeeded';

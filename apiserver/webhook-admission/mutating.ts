@@ -12,10 +12,9 @@ import { ApiError } from '../errors/api-error.js';
 import { applyJsonPatch, readOperations } from '../handlers/json-patch.js';
 import { sameJson } from '../registry/equal.js';
 import type { Webhook } from './configuration.js';
-import { invocationOf, invoke, type WebhookDependencies } from './invocation.js';
+import { invocationOf, invoke, type Invocation, type WebhookDependencies } from './invocation.js';
 import { anyMatches } from './matching.js';
 import { internal } from './refusals.js';
-import { versioned } from './review.js';
 
 export function mutatingWebhooks(
   webhooks: () => readonly Webhook[],
@@ -73,7 +72,7 @@ class Mutation {
     if (invocation === undefined) return false;
     const response = await invoke(invocation, 'mutation', request, context, dependencies);
     if (response === undefined) return false;
-    const changed = response.patch !== undefined && this.#patch(webhook, invocation.version, response.patch);
+    const changed = response.patch !== undefined && this.#patch(invocation, response.patch);
     const { configuration, name } = webhook;
     context.annotate?.(
       `mutation.webhook.admission.k8s.io/${place}`,
@@ -84,28 +83,24 @@ class Mutation {
     return changed;
   }
 
-  #patch(webhook: Webhook, version: string, patch: unknown): boolean {
-    const { object, group } = this.request;
+  #patch({ webhook, view }: Invocation, patch: unknown): boolean {
+    const { object } = this.request;
     const by = `admission webhook ${JSON.stringify(webhook.name)}`;
     if (object === undefined) {
       if (Array.isArray(patch) && patch.length === 0) return false;
       throw internal(`${by} patches an object that is to be deleted`);
     }
     const before = cloneJson(object);
-    const seen = cloneJson(versioned(object, group, version) ?? object);
-    const { apiVersion } = seen;
     let patched: unknown;
     try {
-      patched = applyJsonPatch(seen, readOperations(patch));
+      patched = applyJsonPatch(cloneJson(view.show(object)), readOperations(patch));
     } catch (error) {
       if (error instanceof ApiError)
         throw internal(`${by} gave a patch that can not be applied: ${error.message}`, error);
       throw error;
     }
     if (!isJsonObject(patched)) throw internal(`${by} patched the object away`);
-    this.accept(
-      patched['apiVersion'] === apiVersion ? { ...patched, apiVersion: object.apiVersion } : patched,
-    );
+    this.accept(view.takeBack(patched, object));
     return !sameJson(before, object);
   }
 }

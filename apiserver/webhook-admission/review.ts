@@ -2,8 +2,7 @@
 import type { KubernetesObject, Status } from '../../openapi/meta.js';
 import type { AdmissionRequest } from '../admission/interface.js';
 import { isJsonObject } from '../codec/decode.js';
-import { omit } from '../codec/omit.js';
-import { apiVersion as joinVersion } from '../registry/endpoint.js';
+import type { View } from './view.js';
 
 export const reviewVersion = 'v1';
 const apiVersion = 'admission.k8s.io/v1';
@@ -33,18 +32,25 @@ export class ReviewError extends Error {
 const optionKinds = { CREATE: 'CreateOptions', UPDATE: 'UpdateOptions', DELETE: 'DeleteOptions' } as const;
 
 /** @param version in which the webhook's rules name the resource */
-export function reviewOf(request: AdmissionRequest, version: string, uid: string): AdmissionReview {
-  const { group, kind: kindName, resource, subresource, namespace, user, operation, dryRun } = request;
+export function reviewOf(
+  request: AdmissionRequest,
+  version: string,
+  view: View,
+  uid: string,
+): AdmissionReview {
+  const show = (object: KubernetesObject | undefined): KubernetesObject | null =>
+    object === undefined ? null : view.show(object);
+  const { group, resource, subresource, namespace, user, operation, dryRun } = request;
   const { name: username, uid: userUid, groups, extra } = user;
   return {
     kind,
     apiVersion,
     request: {
       uid,
-      kind: { group, version, kind: kindName },
+      kind: view.kindOf(version),
       resource: { group, version, resource },
       ...(subresource === undefined ? {} : { subResource: subresource, requestSubResource: subresource }),
-      requestKind: { group, version: request.version, kind: kindName },
+      requestKind: view.kindOf(request.version),
       requestResource: { group, version: request.version, resource },
       name: request.name,
       ...(namespace === undefined ? {} : { namespace }),
@@ -55,8 +61,8 @@ export function reviewOf(request: AdmissionRequest, version: string, uid: string
         groups,
         ...(Object.keys(extra).length === 0 ? {} : { extra }),
       },
-      object: versioned(request.object, group, version),
-      oldObject: versioned(request.oldObject, group, version),
+      object: show(request.object),
+      oldObject: show(request.oldObject),
       dryRun,
       options: {
         kind: optionKinds[operation],
@@ -64,25 +70,6 @@ export function reviewOf(request: AdmissionRequest, version: string, uid: string
         ...(dryRun ? { dryRun: ['All'] } : {}),
       },
     },
-  };
-}
-
-/** The object as of another version: all versions of a kind differ in nothing but their name. A new object has no revision yet. */
-export function versioned(
-  object: KubernetesObject | undefined,
-  group: string,
-  version: string,
-): KubernetesObject | null {
-  if (object === undefined) return null;
-  const { metadata } = object;
-  return {
-    ...object,
-    apiVersion: joinVersion(group, version),
-    // Only what is stored has one; the type speaks of stored objects.
-    metadata:
-      metadata.resourceVersion === ''
-        ? (omit(metadata, 'resourceVersion') as KubernetesObject['metadata'])
-        : metadata,
   };
 }
 

@@ -63,6 +63,7 @@ export function clusterSurroundings(options: ClusterSurroundingsOptions): BuildS
         registry()
           .endpoint(group, resource)
           ?.resource.versions.map(({ name }) => name) ?? [],
+      scalePaths: (group, resource) => registry().endpoint(group, resource)?.resource.scale,
       namespaceLabels: clusterNamespaceLabels(client, known),
     });
     return {

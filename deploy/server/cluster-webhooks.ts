@@ -9,13 +9,15 @@ import {
 } from '../../apiserver/webhook-admission/configuration.js';
 import { HttpsWebhookCaller } from '../../apiserver/webhook-admission/https-caller.js';
 import type { WebhookDependencies } from '../../apiserver/webhook-admission/invocation.js';
-import type { MatchDependencies } from '../../apiserver/webhook-admission/matching.js';
 import { mutatingWebhooks } from '../../apiserver/webhook-admission/mutating.js';
 import { validatingWebhooks } from '../../apiserver/webhook-admission/validating.js';
 import type { Client, Kind } from '../../controllers/runtime/client.js';
 import { SharedInformer } from '../../controllers/runtime/informer.js';
 
-export interface ClusterWebhooksOptions extends MatchDependencies {
+export interface ClusterWebhooksOptions extends Pick<
+  WebhookDependencies,
+  'versionsOf' | 'namespaceLabels' | 'scalePaths'
+> {
   readonly client: Client;
   readonly logger: Logger;
 }
@@ -38,15 +40,14 @@ export class ClusterWebhooks {
   readonly #validating: FollowedWebhooks;
   readonly #caller: HttpsWebhookCaller;
 
-  constructor({ client, logger, versionsOf, namespaceLabels }: ClusterWebhooksOptions) {
+  constructor({ client, logger, ...served }: ClusterWebhooksOptions) {
     this.#caller = new HttpsWebhookCaller({ userAgent: 'nativirt-apiserver' });
     this.#mutating = new FollowedWebhooks(client, kind('Mutating'), logger);
     this.#validating = new FollowedWebhooks(client, kind('Validating'), logger);
     const dependencies: WebhookDependencies = {
       caller: this.#caller,
       uuid: randomUUID,
-      versionsOf,
-      namespaceLabels,
+      ...served,
       logger,
     };
     this.plugins = [

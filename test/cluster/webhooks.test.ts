@@ -1,6 +1,7 @@
 /** Webhooks that somebody has set up in the cluster, for writes that come through the front proxy. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import type { Scale } from '../../openapi/generated/types/autoscaling_v1.js';
 import type { VirtualMachine } from '../../openapi/generated/types/kubevirt_v1.js';
 import type { KubernetesObject, New } from '../../openapi/meta.js';
 import { requestOf, type Answer } from '../apiserver/test-server.js';
@@ -43,8 +44,13 @@ function machine(name: string, of: string): object {
   };
 }
 
-/** Sets up a webhook of the test's name, and waits until it is asked. */
-async function configure(type: 'Mutating' | 'Validating', name: string, spec: object = {}): Promise<void> {
+/** Sets up a webhook of the test's name, and waits until it is asked about `probe`. */
+async function configure(
+  type: 'Mutating' | 'Validating',
+  name: string,
+  spec: object = {},
+  probe = () => send('POST', `${machines}?dryRun=All`, machine('probe', name)),
+): Promise<void> {
   const kind = `${type}WebhookConfiguration`;
   const configuration: New<KubernetesObject> & { readonly webhooks: readonly object[] } = {
     apiVersion: 'admissionregistration.k8s.io/v1',
@@ -72,7 +78,7 @@ async function configure(type: 'Mutating' | 'Validating', name: string, spec: ob
   const target = { group: 'admissionregistration.k8s.io', resource: `${kind.toLowerCase()}s` };
   await cluster.core.registry.create(target, configuration, { user: admin });
   await eventually(`${name} is asked`, async () => {
-    await send('POST', `${machines}?dryRun=All`, machine('probe', name));
+    await probe();
     return webhooks.asked(name).length > 0 ? true : undefined;
   });
 }
@@ -135,6 +141,40 @@ test('a validating webhook sees what will be stored, and may refuse each kind of
   assert.deepEqual([deleted.status, deleted.json().message], [403, message('DELETE')]);
   assert.equal((await refuse('CREATE')).status, 200);
   assert.equal((await send('DELETE', `${machines}/validated`)).status, 200);
+});
+
+test('a webhook of the scale sees the scale', async () => {
+  webhooks.answer('scale', ({ object }) => {
+    const { kind, spec } = object as Scale;
+    return { allowed: kind === 'Scale' && (spec?.replicas ?? 0) <= 3 };
+  });
+  const rules = {
+    apiGroups: ['kubevirt.io'],
+    apiVersions: ['v1'],
+    operations: ['UPDATE'],
+    resources: ['virtualmachineinstancereplicasets/scale'],
+  };
+  const sets = '/apis/kubevirt.io/v1/namespaces/default/virtualmachineinstancereplicasets';
+  const labels = { test: 'scale' };
+  const created = await send('POST', sets, {
+    apiVersion: 'kubevirt.io/v1',
+    kind: 'VirtualMachineInstanceReplicaSet',
+    metadata: { name: 'set', labels },
+    spec: {
+      replicas: 1,
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { domain: { devices: {} } } },
+    },
+  });
+  assert.equal(created.status, 201, created.text);
+  const scaleTo = (replicas: number): Promise<Answer> =>
+    send('PATCH', `${sets}/set/scale`, { spec: { replicas } });
+  await configure('Validating', 'scale', { rules: [rules] }, () => scaleTo(2));
+  assert.equal(
+    (await scaleTo(4)).json().message,
+    'admission webhook "scale.example.com" denied the request without explanation',
+  );
+  assert.equal((await scaleTo(3)).status, 200);
 });
 
 test('a webhook that fails holds up writes only if it says so', async () => {

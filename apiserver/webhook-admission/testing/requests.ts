@@ -110,6 +110,11 @@ export function fakeDependencies(answers: Answers): WebhookDependencies & { read
       },
     },
     uuid: () => `uid-${uids++}`,
+    scalePaths: () => ({
+      specReplicas: 'spec.replicas',
+      statusReplicas: 'status.replicas',
+      labelSelector: 'status.labelSelector',
+    }),
     versionsOf: () => ['v1', 'v1alpha3'],
     namespaceLabels: (name) => Promise.resolve({ 'kubernetes.io/metadata.name': name }),
     logger: { warn: () => undefined },
