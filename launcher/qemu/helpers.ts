@@ -85,6 +85,9 @@ async function fileServer(
     `source=${source.replaceAll(',', '\\,')}`,
     '-o',
     'cache=auto',
+    // Its own default needs a root directory that is a mount point, which a container or a chroot may not have.
+    '-o',
+    'sandbox=chroot',
   ];
   const common = { name: `virtiofsd-${tag}`, socket };
   if (isRoot) return { ...common, binary: found, argv };
