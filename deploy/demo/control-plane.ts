@@ -38,11 +38,11 @@ export class ControlPlane {
     const log = join(dataDirectory, 'standalone.log');
     const output = openSync(log, 'a', 0o600);
     const argv = [
-      ...[executable, 'standalone', '--data-dir', dataDirectory, '--secure-port', '0'],
+      ...['standalone', '--data-dir', dataDirectory, '--secure-port', '0'],
       ...['--image-layout-dir', imageLayouts],
     ];
     // In a session of its own: Ctrl+C at the demo is the demo's to handle.
-    const child = spawn(process.execPath, argv, { detached: true, stdio: ['ignore', 'pipe', output] });
+    const child = spawn(executable, argv, { detached: true, stdio: ['ignore', 'pipe', output] });
     closeSync(output);
     try {
       await ControlPlane.untilReady(child, log, signal);

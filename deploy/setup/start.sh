@@ -10,4 +10,4 @@ install_npm_packages
 build_bundles
 # The examples' guest; on other distributions images come from a registry.
 if is_debian; then build_guest; fi
-exec node "$ROOT/bin/nativirt" standalone --image-layout-dir "$ROOT/build/guest/oci" "$@"
+exec "$ROOT/bin/nativirt" standalone --image-layout-dir "$ROOT/build/guest/oci" "$@"

@@ -24,18 +24,8 @@ export async function startServer(flags: readonly string[], dataDirectory?: stri
   const directory = dataDirectory ?? mkdtempSync(path.join(tmpdir(), 'nativirt-bench-'));
   const begin = performance.now();
   const child = spawn(
-    process.execPath,
-    [
-      path.join(root, 'bin/nativirt'),
-      'standalone',
-      '--data-dir',
-      directory,
-      '--secure-port',
-      '0',
-      '--log-level',
-      'warn',
-      ...flags,
-    ],
+    path.join(root, 'bin/nativirt'),
+    ['standalone', '--data-dir', directory, '--secure-port', '0', '--log-level', 'warn', ...flags],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   );
   const server = await ready(child);

@@ -11,7 +11,7 @@ import { virtualMachine } from './manifests.js';
 const nativirt = path.resolve(import.meta.dirname, '../../bin/nativirt');
 
 const standalone = (...flags: string[]): ReturnType<typeof command> =>
-  command(process.execPath, [nativirt, 'standalone', '--log-level', 'silent', '--controllers=', ...flags], {
+  command(nativirt, ['standalone', '--log-level', 'silent', '--controllers=', ...flags], {
     timeoutMs: 60_000,
   });
 

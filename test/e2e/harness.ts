@@ -76,9 +76,8 @@ export class Cluster {
   async start(): Promise<void> {
     this.log = '';
     const child = spawn(
-      process.execPath,
+      path.join(root, 'bin/nativirt'),
       [
-        path.join(root, 'bin/nativirt'),
         'standalone',
         ...['--data-dir', this.dataDirectory, '--secure-port', '0', '--log-level', 'warn'],
         ...['--image-layout-dir', path.dirname(guestLayout)],
