@@ -12,6 +12,7 @@ import { keyOf } from '../runtime/object-key.js';
 import { createOwned } from '../runtime/writes.js';
 import { runStrategyOf } from '../virtual-machine/run-strategy.js';
 import { changeBetween, machineOf, nameOf, ordinalOf, type NamedDesign } from './machine.js';
+import { isAvailable } from './rollout.js';
 
 /** A VM of a pool and the instance that it has. */
 export interface Machine {
@@ -120,13 +121,15 @@ export class Machines {
     signal: AbortSignal,
   ): Promise<void> {
     const key = keyOf(pool.metadata);
-    const { uid, name } = vmi.metadata;
+    const { uid, name, resourceVersion } = vmi.metadata;
+    // One that does not serve costs nothing, if that is still so: it may have got ready meanwhile.
+    const preconditions = isAvailable(vmi) ? { uid } : { uid, resourceVersion };
     this.#restarting.set(uid, key);
     this.expectations.expectDeletion(key, uid);
     try {
       // Only then does the VM make another by itself.
       if (runStrategyOf(vm) === 'Always')
-        await this.client.delete(virtualMachineInstances, vmi.metadata, { preconditions: { uid } }, signal);
+        await this.client.delete(virtualMachineInstances, vmi.metadata, { preconditions }, signal);
       else await this.client.post(virtualMachines, vm.metadata, 'PUT', 'restart', {}, signal);
       const message = `restarts virtual machine ${name} to bring it up to date`;
       this.recorder.event(pool, 'Normal', reasons.successfulUpdate, message);
