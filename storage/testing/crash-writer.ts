@@ -2,6 +2,7 @@
  * A process that writes until it is killed, and says on stdout what was acknowledged: `<key> <revision> <count>` a line.
  * Each key counts up; every seventh count deletes it. History is compacted all the while.
  */
+import { writeSync } from 'node:fs';
 import { pino } from 'pino';
 import { openLevelBackend } from '../level/backend.js';
 
@@ -15,6 +16,11 @@ const backend = await openLevelBackend({
   retention: { milliseconds: 20, revisions: 50 },
 });
 
+/** Returns when the line is in the pipe: `process.stdout` queues what a busy reader's pipe has no room for, and a kill loses that. */
+function acknowledge(line: string): void {
+  writeSync(1, `${line}\n`);
+}
+
 async function count(key: string): Promise<never> {
   const { kv } = await backend.get(key);
   let expect = kv?.modRevision ?? 0;
@@ -26,13 +32,13 @@ async function count(key: string): Promise<never> {
     const value = deletes ? undefined : Buffer.from(`${n}`.padStart(500));
     const { revision } = await backend.write({ key, expect, value });
     expect = deletes ? 0 : revision;
-    process.stdout.write(`${key} ${revision} ${deletes ? 'deleted' : n};\n`);
+    acknowledge(`${key} ${revision} ${deletes ? 'deleted' : n};`);
     ({ revision: counterRevision } = await backend.write({
       key: counter,
       expect: counterRevision,
       value: Buffer.from(String(n)),
     }));
-    process.stdout.write(`${counter} ${counterRevision} ${n};\n`);
+    acknowledge(`${counter} ${counterRevision} ${n};`);
   }
 }
 
