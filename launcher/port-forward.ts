@@ -46,7 +46,10 @@ export class PortForwarder {
   async connectStream(port: number): Promise<Socket> {
     const rule = await this.addRule('tcp', port);
     try {
-      return await connected(rule);
+      const socket = await connected(rule);
+      // The kernel has connected it; QEMU accepts it in the turn of its loop before it can read one more command than this.
+      await this.qmp.execute('query-status');
+      return socket;
     } finally {
       await this.removeRule(rule);
     }
