@@ -12,8 +12,23 @@ import { kubeconfigFor } from '../../apiserver/pki/kubeconfig.js';
 import { startApiserver, type Apiserver } from '../../deploy/apiserver/apiserver.js';
 import { parseApiserverOptions } from '../../deploy/apiserver/options.js';
 import { startNativeServer, tokens, type NativeServer } from '../apiserver/native-server.js';
-import { startFrontProxy } from './front-proxy.js';
+import { startFrontProxy, type FrontProxy } from './front-proxy.js';
 import { webhookConfigurations } from './webhook-configurations.js';
+
+/** What `nativirt apiserver` finds in a cluster. */
+export interface Surroundings {
+  readonly core: NativeServer;
+  /** PEM: who issued the certificates of all servers, and of clients. */
+  readonly ca: string;
+  /** Flags of `nativirt apiserver`, besides those of its store. */
+  readonly apiserverFlags: readonly string[];
+  /** Holds what the flags name, and is removed at the end. */
+  readonly directory: string;
+  issue(commonName: string, usage: 'client' | 'server', ...organizations: string[]): KeyPair;
+  /** A front proxy before the core server and an API server. */
+  proxyTo(port: number): Promise<FrontProxy>;
+  close(): Promise<void>;
+}
 
 export interface TestCluster {
   /** Of the front proxy. */
@@ -27,8 +42,7 @@ export interface TestCluster {
 
 const admin = { name: 'admin', groups: ['system:masters'], extra: {} };
 
-/** @param storeFlags of `nativirt apiserver`; a store in a directory of its own if absent. */
-export async function startCluster(storeFlags?: readonly string[]): Promise<TestCluster> {
+export async function startSurroundings(): Promise<Surroundings> {
   const directory = await mkdtemp(path.join(tmpdir(), 'nativirt-cluster-'));
   const file = async (name: string, text: string): Promise<string> => {
     await writeFile(path.join(directory, name), text);
@@ -73,33 +87,62 @@ export async function startCluster(storeFlags?: readonly string[]): Promise<Test
     ...issue('nativirt-apiserver', 'client', 'system:masters'),
     namespace: 'kubevirt',
   });
-  const options = parseApiserverOptions([
+  const apiserverFlags = [
     ...['--bind-address', '127.0.0.1', '--secure-port', '0'],
     ...['--tls-cert-file', servingCert, '--tls-private-key-file', servingKey],
     ...['--kubeconfig', await file('kubeconfig', kubeconfig)],
     ...['--node-agent-certificate-authority', await file('ca.crt.copy', core.authority.cert)],
     ...['--node-agent-client-certificate', agentCert, '--node-agent-client-key', agentKey],
-    ...(storeFlags ?? ['--data-dir', path.join(directory, 'store')]),
-  ]);
+  ];
+  return {
+    core,
+    ca: core.authority.cert,
+    apiserverFlags,
+    directory,
+    issue,
+    proxyTo: (port) =>
+      startFrontProxy({
+        serving: issue('kubernetes', 'server'),
+        users: parseTokenFile(tokens, 'tokens'),
+        core: { port: core.port, ca: core.authority.cert },
+        aggregated: { port, ca: core.authority.cert },
+        proxyClient: proxies.issue({ commonName: 'front-proxy-client', usages: ['client'], days: 1 }),
+      }),
+    async close() {
+      await core.close();
+      await rm(directory, { recursive: true });
+    },
+  };
+}
+
+/** An API server in this process. */
+export async function startReplica(
+  { apiserverFlags }: Surroundings,
+  storeFlags: readonly string[],
+): Promise<Apiserver> {
+  const options = parseApiserverOptions([...apiserverFlags, ...storeFlags]);
   if (options === undefined) throw new Error('no flag asks for help');
-  const apiserver = await startApiserver(options, pino({ level: process.env.LOG_LEVEL ?? 'silent' }));
-  const proxy = await startFrontProxy({
-    serving: issue('kubernetes', 'server'),
-    users: parseTokenFile(tokens, 'tokens'),
-    core: { port: core.port, ca: core.authority.cert },
-    aggregated: { port: apiserver.port, ca: core.authority.cert },
-    proxyClient: proxies.issue({ commonName: 'front-proxy-client', usages: ['client'], days: 1 }),
-  });
+  return startApiserver(options, pino({ level: process.env.LOG_LEVEL ?? 'silent' }));
+}
+
+/** @param storeFlags of `nativirt apiserver`; a store in a directory of its own if absent. */
+export async function startCluster(storeFlags?: readonly string[]): Promise<TestCluster> {
+  const surroundings = await startSurroundings();
+  const { core, ca, directory } = surroundings;
+  const apiserver = await startReplica(
+    surroundings,
+    storeFlags ?? ['--data-dir', path.join(directory, 'store')],
+  );
+  const proxy = await surroundings.proxyTo(apiserver.port);
   return {
     port: proxy.port,
-    ca: core.authority.cert,
+    ca,
     core,
     apiserver,
     async close() {
       await proxy.close();
       await apiserver.stop();
-      await core.close();
-      await rm(directory, { recursive: true });
+      await surroundings.close();
     },
   };
 }
