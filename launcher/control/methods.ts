@@ -7,6 +7,7 @@ import { GuestAgentError } from '../guest-agent.js';
 import type { FileSystemFreeze } from '../freeze.js';
 import type { PortForwarder, Protocol } from '../port-forward.js';
 import type { Qemu } from '../qemu/process.js';
+import { interfaceId } from '../qemu/network.js';
 import { isObject, type JsonObject } from '../qmp/messages.js';
 import { screenshot } from '../screenshot.js';
 import { ControlError } from './errors.js';
@@ -90,6 +91,14 @@ const methods: Readonly<Record<PlainMethod, Handler>> = {
         `a virtual machine that is ${domain.status.state} shows nothing`,
       );
     return { png: (await screenshot(qmp, moveCursor === true)).toString('base64') };
+  },
+  setLink: async ({ domain, channels: { qmp } }, { name, up }) => {
+    if (typeof name !== 'string' || typeof up !== 'boolean')
+      throw new ControlError('invalidParams', 'name must be an interface of the spec, up a boolean');
+    if (!qmp)
+      throw new ControlError('invalidState', `a virtual machine that is ${domain.status.state} has no links`);
+    await qmp.execute('set_link', { name: interfaceId({ name }), up });
+    return domain.status;
   },
   guestAgent: async ({ channels: { agent } }, params) => {
     const { execute, arguments: parameters } = params;

@@ -168,7 +168,7 @@ function virtualFunctionDevice(entry: Interface, { environment }: Host, path: st
   return device('vfio-pci', `sriov-${entry.name}`, place, { host: address, ...bootProperties(entry) });
 }
 
-const interfaceId = ({ name }: Interface) => `net-${name}`;
+export const interfaceId = ({ name }: Pick<Interface, 'name'>) => `net-${name}`;
 
 export function netdevId(name: string): string {
   return `hostnet-${name}`;

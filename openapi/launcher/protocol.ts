@@ -6,6 +6,7 @@
  * bytes both ways until one end closes it.
  */
 import type { VirtualMachineInstance } from '../generated/types/kubevirt_v1.js';
+import type { LauncherNetwork } from './network.js';
 
 /**
  * The pod directory, as both sides see it. The kubelet (or, standalone, the local pod runtime) fills `volumes/` before
@@ -98,9 +99,11 @@ export interface LauncherMethods {
   subscribe: { params: undefined; result: DomainStatus };
   /**
    * Makes the disks and starts QEMU. Answers at once with `Preparing`; `Running`, `Paused` or `Failed` comes as a change of
-   * the status. Idempotent for one UID; another UID is refused.
+   * the status. Idempotent for one UID; another UID is refused. Without a network the guest gets QEMU's user-mode one.
    */
-  start: { params: { vmi: VirtualMachineInstance }; result: DomainStatus };
+  start: { params: { vmi: VirtualMachineInstance; network?: LauncherNetwork }; result: DomainStatus };
+  /** Cuts or joins the cable of an interface, by the name that the spec has for it. */
+  setLink: { params: { name: string; up: boolean }; result: DomainStatus };
   /** ACPI power button, then SIGKILL after the grace period (seconds). Answers at once; 0 kills at once. */
   shutdown: { params: { gracePeriodSeconds: number }; result: DomainStatus };
   pause: { params: undefined; result: DomainStatus };
