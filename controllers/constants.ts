@@ -4,6 +4,8 @@ export const labels = {
   app: 'kubevirt.io',
   createdBy: 'kubevirt.io/created-by',
   nodeName: 'kubevirt.io/nodeName',
+  /** On a VMI whose launcher is of another version than new ones are. */
+  outdatedLauncherImage: 'kubevirt.io/outdatedLauncherImage',
   /** The state of its pool that a VM, or the instance of one, was made from. */
   poolRevision: 'kubevirt.io/vm-pool-revision-name',
   schedulable: 'kubevirt.io/schedulable',
@@ -15,6 +17,12 @@ export const launcherApp = 'virt-launcher';
 
 export const annotations = {
   domain: 'kubevirt.io/domain',
+  /** On a migration that empties a node: the node's name. */
+  evacuationMigration: 'kubevirt.io/evacuationMigration',
+  /** `true` on a VMI, or on the KubeVirt object for all: fail it as soon as its node is fenced. */
+  fastFailover: 'nativirt.io/fast-failover',
+  /** On nodes: when their agent reported last. */
+  heartbeat: 'kubevirt.io/heartbeat',
   virtualMachineGeneration: 'kubevirt.io/vm-generation',
   /** Digest of the template that a VMI was made from: tells whether the VM has changed since. */
   templateDigest: 'nativirt.io/template-digest',
@@ -32,7 +40,9 @@ export const finalizers = {
 
 export const conditionTypes = {
   ready: 'Ready',
+  evictionRequested: 'EvictionRequested',
   failure: 'Failure',
+  liveMigratable: 'LiveMigratable',
   paused: 'Paused',
   restartRequired: 'RestartRequired',
   synchronized: 'Synchronized',
@@ -55,6 +65,7 @@ export const reasons = {
   successfulDelete: 'SuccessfulDelete',
   successfulUpdate: 'SuccessfulUpdate',
   claimNotFound: 'FailedPvcNotFound',
+  evictionRequested: 'EvictionRequested',
   errImagePull: 'ErrImagePull',
   imagePullBackOff: 'ImagePullBackOff',
   unschedulable: 'Unschedulable',

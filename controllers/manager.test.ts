@@ -43,6 +43,7 @@ test('in a cluster only the controllers of VMs run; the others are Kubernetes’
     'virtual-machine-instance',
     'replica-set',
     'pool',
+    'node',
   ]);
   assert.throws(
     () => createControllerManager({ ...all, controllers: 'scheduler' }),

@@ -4,6 +4,7 @@ import type { ControllerDependencies } from './dependencies.js';
 import { createGarbageCollector } from './garbage-collector/garbage-collector.js';
 import { registerMachineMetrics } from './metrics/machine-metrics.js';
 import { createNamespaceController } from './namespace/namespace-controller.js';
+import { createNodeController } from './node/node-controller.js';
 import { createNodeLifecycleController } from './node-lifecycle/node-lifecycle-controller.js';
 import { createPersistentVolumeController } from './persistent-volume/persistent-volume-controller.js';
 import { createPodGarbageController } from './pod-gc/pod-gc-controller.js';
@@ -28,7 +29,13 @@ import {
 import { createVirtualMachineController } from './virtual-machine/virtual-machine-controller.js';
 
 /** Those that KubeVirt's users need anywhere. */
-const clusterControllers = ['virtual-machine', 'virtual-machine-instance', 'replica-set', 'pool'] as const;
+const clusterControllers = [
+  'virtual-machine',
+  'virtual-machine-instance',
+  'replica-set',
+  'pool',
+  'node',
+] as const;
 /** Those that a Kubernetes cluster has already. */
 const standaloneControllers = [
   'scheduler',
@@ -135,6 +142,8 @@ function create(
       return createReplicaSetController(deps);
     case 'pool':
       return createPoolController(deps);
+    case 'node':
+      return createNodeController(deps);
     case 'scheduler':
       return createSchedulerController(deps);
     case 'garbage-collector':

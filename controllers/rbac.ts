@@ -70,6 +70,13 @@ export const controllerRules: Readonly<Record<ControllerName, readonly PolicyRul
     rule('', ['nodes'], read),
     events,
   ],
+  node: [
+    rule('', ['nodes'], [...read, 'patch']),
+    rule('', ['pods'], [...read, 'delete']),
+    rule(kubevirt, ['virtualmachineinstances', 'kubevirts'], read),
+    rule(kubevirt, ['virtualmachineinstances/status'], ['patch']),
+    events,
+  ],
   scheduler: [
     rule('', ['pods'], read),
     rule('', ['pods/binding'], ['create']),

@@ -22,8 +22,10 @@ import type {
   KubeVirt,
   VirtualMachine,
   VirtualMachineInstance,
+  VirtualMachineInstanceMigration,
   VirtualMachineInstanceReplicaSet,
 } from '../../openapi/generated/types/kubevirt_v1.js';
+import type { PodDisruptionBudget } from '../../openapi/generated/types/policy_v1.js';
 import type { PriorityClass } from '../../openapi/generated/types/scheduling_v1.js';
 import type { StorageClass } from '../../openapi/generated/types/storage_v1.js';
 import type { KubernetesObject } from '../../openapi/meta.js';
@@ -49,6 +51,12 @@ export const virtualMachineInstances = kind<VirtualMachineInstance>(
   'kubevirt.io/v1',
   'VirtualMachineInstance',
   'virtualmachineinstances',
+  'Namespaced',
+);
+export const virtualMachineInstanceMigrations = kind<VirtualMachineInstanceMigration>(
+  'kubevirt.io/v1',
+  'VirtualMachineInstanceMigration',
+  'virtualmachineinstancemigrations',
   'Namespaced',
 );
 export const virtualMachineInstanceReplicaSets = kind<VirtualMachineInstanceReplicaSet>(
@@ -124,6 +132,12 @@ export const pods = kind<Pod>('v1', 'Pod', 'pods', 'Namespaced');
 export const secrets = kind<Secret>('v1', 'Secret', 'secrets', 'Namespaced');
 
 export const leases = kind<Lease>('coordination.k8s.io/v1', 'Lease', 'leases', 'Namespaced');
+export const podDisruptionBudgets = kind<PodDisruptionBudget>(
+  'policy/v1',
+  'PodDisruptionBudget',
+  'poddisruptionbudgets',
+  'Namespaced',
+);
 export const priorityClasses = kind<PriorityClass>(
   'scheduling.k8s.io/v1',
   'PriorityClass',
