@@ -6,6 +6,7 @@ import type {
   VirtualMachineStateChangeRequest,
 } from '../../openapi/generated/types/kubevirt_v1.js';
 import { conditionTypes, phases, reasons, type PrintableStatus, type RunStrategy } from '../constants.js';
+import { isMigrating } from '../migrations.js';
 import { findCondition, isConditionTrue } from '../runtime/conditions.js';
 import { isFinal } from './start-failure.js';
 import { startRequest, wantsStop } from './state-change-requests.js';
@@ -47,11 +48,6 @@ function withoutInstance({ runStrategy, requests, startFailure }: PrintableInput
 /** It ended; who is about to be started again waits out the delay of a crash loop. */
 function finished({ startFailure }: PrintableInput): PrintableStatus {
   return (startFailure?.consecutiveFailCount ?? 0) > 0 ? 'CrashLoopBackOff' : 'Stopped';
-}
-
-function isMigrating(vmi: VirtualMachineInstance): boolean {
-  const state = vmi.status?.migrationState;
-  return state?.startTimestamp !== undefined && state.completed !== true && state.failed !== true;
 }
 
 /** Why it does not start, where that is known. */
