@@ -7,7 +7,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
-import { join, relative, resolve } from 'node:path';
+import { basename, join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
 
@@ -51,6 +51,17 @@ function checkLauncher(metafile) {
   }
 }
 
+/** The npm packages that each bundle loads when it runs. */
+function importsOf(metafile) {
+  const bundles = Object.entries(metafile.outputs).filter(([path]) => path.endsWith('.js'));
+  return Object.fromEntries(
+    bundles.map(([path, { imports }]) => [
+      basename(path, '.js'),
+      [...new Set(imports.map(({ path }) => path))].filter((path) => !isBuiltin(path)).sort(),
+    ]),
+  );
+}
+
 /** What `kubectl virt vnc` gives to browsers, noVNC included. */
 async function bundlePage() {
   const { outputFiles } = await build({
@@ -92,6 +103,7 @@ async function bundle(names) {
     await writeFile(`${path}.new`, contents);
     await rename(`${path}.new`, path);
   }
+  await writeFile(join(output, 'imports.json'), JSON.stringify(importsOf(metafile), undefined, 2));
   return Object.entries(metafile.outputs)
     .filter(([path]) => path.endsWith('.js'))
     .map(([path, { bytes }]) => `${relative(output, join(root, path))} ${(bytes / 1000).toFixed(0)} kB`);
