@@ -1,4 +1,5 @@
 /** Lists and maps. */
+import { BudgetError } from './scope.js';
 import { asKey, equal, EvaluationError, isList, isMap, typeName, type Key, type Value } from './values.js';
 
 export function entry(map: ReadonlyMap<Key, Value>, key: Key): Value {
@@ -37,6 +38,7 @@ export function anyOf<T>(items: readonly T[], holds: (item: T) => boolean): bool
     try {
       if (holds(item)) return true;
     } catch (error) {
+      if (error instanceof BudgetError) throw error;
       failure ??= { error };
     }
   }

@@ -96,7 +96,7 @@ test('what is not CEL, or not supported, has its place', () => {
     ['', /a name was expected, not the end/],
     ['1 +', /a name was expected/],
     ['has(1)', /has\(\) takes a field/],
-    ['object.name.matches("a")', /the function "matches" is not supported/],
+    ['object.name.resembles("a")', /the function "resembles" is not supported/],
     ['object object', /was not expected/],
     ['[1].map(x)', /"," was expected/],
     ['b"a"', /bytes are not supported/],

@@ -1,33 +1,31 @@
 /**
- * Evaluates CEL over JSON documents: operators, fields, indices, `has`, the macros over lists and maps, and the functions of
- * `functions.ts`. What else CEL has (timestamps, messages, regular expressions, optionals) has no value here.
+ * Evaluates CEL over JSON documents: operators, fields, indices, optionals, `has`, macros, and the functions of `functions.ts`.
+ * Types are those that values have when they are met; messages and bytes there are none.
  */
 import { CelError, tokenize, type Token } from '../admission/plugin/cel/tokens.js';
-import { arithmetic, callFunction, functionNames, negative } from './functions.js';
+import { isIn } from './collections.js';
+import { callFunction, costOf, isFunction } from './functions.js';
 import { literalValue } from './literals.js';
-import { anyOf, at, entry, isIn, itemsOf } from './collections.js';
-import { maximumSteps, spend, step, variable, withVariable, type Evaluate, type Scope } from './scope.js';
-import {
-  asBool,
-  asKey,
-  compare,
-  equal,
-  EvaluationError,
-  isMap,
-  typeName,
-  type Key,
-  type Value,
-} from './values.js';
+import { compileMacro, isMacro, takesTwoNames } from './macros.js';
+import { arithmetic, negative } from './operators.js';
+import { Budget, BudgetError, spend, step, variable, type Evaluate } from './scope.js';
+import { element, entries, field, items, optionalElement, optionalField } from './select.js';
+import { asBool, compare, equal, type Value } from './values.js';
 
 /** Throws `EvaluationError`. */
-export type Program = (variables: Readonly<Record<string, Value>>) => Value;
+export type Program = (variables: Readonly<Record<string, Value>>, budget?: Budget) => Value;
 
+/** What is evaluated between others' requests may take so many steps. */
+const defaultSteps = 100_000;
 const maximumLength = 100_000;
 const maximumDepth = 250;
-interface Node {
+
+export interface Node {
   readonly evaluate: Evaluate;
   /** Of a field: whether it is there. */
   readonly present?: Evaluate;
+  /** Of a variable. */
+  readonly name?: string;
 }
 
 /** Throws `CelError`. */
@@ -35,8 +33,8 @@ export function compileCel(text: string): Program {
   if (text.length > maximumLength)
     throw new CelError(`is longer than ${maximumLength} characters`, maximumLength);
   const evaluate = new Compiler(tokenize(text)).whole();
-  return (variables) =>
-    evaluate({ variables: new Map(Object.entries(variables)), budget: { steps: maximumSteps } });
+  return (variables, budget = new Budget(defaultSteps)) =>
+    evaluate({ variables: new Map(Object.entries(variables)), budget });
 }
 
 const relations: Readonly<Record<string, (a: Value, b: Value) => boolean>> = {
@@ -48,8 +46,6 @@ const relations: Readonly<Record<string, (a: Value, b: Value) => boolean>> = {
   '!=': (a, b) => !equal(a, b),
   in: isIn,
 };
-
-const macroNames = ['all', 'exists', 'exists_one', 'filter', 'map'];
 
 class Compiler {
   private position = 0;
@@ -89,6 +85,7 @@ class Compiler {
         try {
           value = asBool(first(scope));
         } catch (error) {
+          if (error instanceof BudgetError) throw error;
           if (asBool(second(scope)) === decides) return decides;
           throw error;
         }
@@ -134,14 +131,23 @@ class Compiler {
     for (;;) {
       const { evaluate } = node;
       if (this.take('[')) {
+        const optional = this.take('?');
         const index = this.expression();
         this.expect(']');
-        node = { evaluate: step((scope) => at(evaluate(scope), index(scope))) };
-      } else if (this.take('.')) {
-        const name = this.identifier();
-        node = this.take('(') ? { evaluate: this.call(name, evaluate) } : field(evaluate, name);
-      } else return node;
+        node = { evaluate: (optional ? optionalElement : element)(evaluate, index) };
+      } else if (this.take('.')) node = this.selected(node);
+      else return node;
     }
+  }
+
+  /** Behind a dot. */
+  private selected({ evaluate, name: variable }: Node): Node {
+    if (this.take('?')) return { evaluate: optionalField(evaluate, this.identifier()) };
+    const name = this.identifier();
+    if (!this.take('(')) return field(evaluate, name);
+    const qualified = variable === undefined ? '' : `${variable}.${name}`;
+    if (isFunction(qualified)) return { evaluate: this.call(qualified) };
+    return { evaluate: this.call(name, evaluate) };
   }
 
   private primary(): Node {
@@ -156,24 +162,25 @@ class Compiler {
       this.expect(')');
       return { evaluate };
     }
-    if (this.take('[')) {
-      const items = this.list(']', () => this.expression());
-      return { evaluate: step((scope) => items.map((item) => item(scope))) };
-    }
-    if (this.take('{')) return { evaluate: this.map() };
+    if (this.take('[')) return { evaluate: this.listLiteral() };
+    if (this.take('{')) return { evaluate: this.mapLiteral() };
     const name = this.identifier();
-    if (!this.take('(')) return { evaluate: step((scope) => variable(scope, name)) };
+    if (!this.take('(')) return { evaluate: step((scope) => variable(scope, name)), name };
     return { evaluate: name === 'has' ? this.has() : this.call(name) };
   }
 
-  private map(): Evaluate {
-    const entries = this.list('}', () => {
-      const key = this.expression();
-      this.expect(':');
-      return [key, this.expression()] as const;
-    });
-    return step(
-      (scope) => new Map(entries.map(([key, value]): [Key, Value] => [asKey(key(scope)), value(scope)])),
+  private listLiteral(): Evaluate {
+    return items(this.list(']', () => ({ optional: this.take('?'), evaluate: this.expression() })));
+  }
+
+  private mapLiteral(): Evaluate {
+    return entries(
+      this.list('}', () => {
+        const optional = this.take('?');
+        const key = this.expression();
+        this.expect(':');
+        return { optional, key, evaluate: this.expression() };
+      }),
     );
   }
 
@@ -187,46 +194,30 @@ class Compiler {
 
   private call(name: string, receiver?: Evaluate): Evaluate {
     const { at: start } = this.peek();
-    if (receiver !== undefined && macroNames.includes(name)) return this.macro(name, receiver);
-    if (!functionNames.includes(name))
-      throw new CelError(`the function ${JSON.stringify(name)} is not supported`, start);
+    if (receiver !== undefined && isMacro(name)) return this.macro(name, receiver);
+    if (!isFunction(name)) throw new CelError(`the function ${JSON.stringify(name)} is not supported`, start);
     const values = this.list(')', () => this.expression());
     const all = receiver === undefined ? values : [receiver, ...values];
-    return step((scope) =>
-      callFunction(
-        name,
-        all.map((value) => value(scope)),
-      ),
-    );
+    return step((scope) => {
+      const called = all.map((value) => value(scope));
+      spend(scope, costOf(name, called));
+      return callFunction(name, called);
+    });
   }
 
   private macro(name: string, receiver: Evaluate): Evaluate {
-    const bound = this.identifier();
+    const { at: start } = this.peek();
+    const names = [this.identifier()];
     this.expect(',');
-    const [first, second] = this.list(')', () => this.expression());
-    if (first === undefined) throw new CelError(`${name}() takes a name and an expression`, this.peek().at);
-    return step((scope) => {
-      const items = itemsOf(receiver(scope));
-      spend(scope, items.length);
-      const scopes = items.map((item) => ({
-        item,
-        inner: withVariable(scope, bound, item),
-      }));
-      const holds = ({ inner }: { readonly inner: Scope }): boolean => asBool(first(inner));
-      switch (name) {
-        case 'all':
-          return !anyOf(scopes, (each) => !holds(each));
-        case 'exists':
-          return anyOf(scopes, holds);
-        case 'exists_one':
-          return scopes.filter(holds).length === 1;
-        case 'filter':
-          return scopes.filter(holds).map(({ item }) => item);
-        default:
-          if (second === undefined) return scopes.map(({ inner }) => first(inner));
-          return scopes.filter(holds).map(({ inner }) => second(inner));
-      }
-    });
+    const isName = this.peek().kind === 'identifier' && this.tokens[this.position + 1]?.text === ',';
+    if (isName && takesTwoNames(name)) {
+      names.push(this.identifier());
+      this.expect(',');
+    }
+    const bodies = this.list(')', () => this.expression());
+    const evaluate = compileMacro(name, receiver, names, bodies);
+    if (evaluate === undefined) throw new CelError(`${name}() takes a name and an expression`, start);
+    return evaluate;
   }
 
   private list<T>(end: string, item: () => T): T[] {
@@ -266,16 +257,4 @@ class Compiler {
   private peek(): Token {
     return this.tokens[this.position] ?? { kind: 'symbol', text: '', at: 0 };
   }
-}
-
-function field(operand: Evaluate, name: string): Node {
-  const map = (scope: Scope): ReadonlyMap<Key, Value> => {
-    const value = operand(scope);
-    if (isMap(value)) return value;
-    throw new EvaluationError(`${typeName(value)} has no field ${JSON.stringify(name)}`);
-  };
-  return {
-    evaluate: step((scope) => entry(map(scope), name)),
-    present: step((scope) => map(scope).has(name)),
-  };
 }

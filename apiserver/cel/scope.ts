@@ -1,19 +1,39 @@
 /** What an expression may name while it is evaluated, and how much it may do. */
 import { EvaluationError, type Value } from './values.js';
 
-/** An evaluation may take so many steps: each operator, field and call is one. */
-export const maximumSteps = 100_000;
+/** How much an evaluation may do: each operator, field and call is a step, and what a call reads costs more. */
+export class Budget {
+  #left: number;
 
-/** The names that an expression may use, and how much it has done. */
+  constructor(readonly steps: number) {
+    this.#left = steps;
+  }
+
+  get spent(): number {
+    return this.steps - this.#left;
+  }
+
+  spend(steps: number): void {
+    this.#left -= steps;
+    if (this.#left < 0) throw new BudgetError(`takes more than ${this.steps} steps`);
+  }
+}
+
+/** Unlike other errors it is not made good by an operand that decides. */
+export class BudgetError extends EvaluationError {}
+
+/** The names that an expression may use, and how much it may do. */
 export interface Scope {
   readonly variables: ReadonlyMap<string, Value>;
-  readonly budget: { steps: number };
+  readonly budget: Budget;
 }
 export type Evaluate = (scope: Scope) => Value;
 
+/** Types have names as variables have, for `type(x) == string`. */
+const typeNames = new Set(['bool', 'bytes', 'double', 'int', 'list', 'map', 'null_type', 'string', 'uint']);
+
 export function spend({ budget }: Scope, steps: number): void {
-  budget.steps -= steps;
-  if (budget.steps < 0) throw new EvaluationError(`takes more than ${maximumSteps} steps`);
+  budget.spend(steps);
 }
 
 /** Counts an evaluation. */
@@ -26,10 +46,17 @@ export function step(evaluate: Evaluate): Evaluate {
 
 export function variable({ variables }: Scope, name: string): Value {
   const value = variables.get(name);
+  if (value === undefined && typeNames.has(name)) return name;
   if (value === undefined) throw new EvaluationError(`undeclared reference to ${JSON.stringify(name)}`);
   return value;
 }
 
-export function withVariable({ variables, budget }: Scope, name: string, value: Value): Scope {
-  return { variables: new Map([...variables, [name, value]]), budget };
+/** @param names and their values, in turn */
+export function withVariables(
+  { variables, budget }: Scope,
+  names: readonly string[],
+  values: readonly Value[],
+): Scope {
+  const bound = names.map((name, index) => [name, values[index] ?? null] as const);
+  return { variables: new Map([...variables, ...bound]), budget };
 }

@@ -1,6 +1,23 @@
 /** The values of CEL, as JavaScript has them: `bigint` is an int, `number` a double. */
 export type Key = string | bigint | boolean;
-export type Value = null | boolean | string | bigint | number | readonly Value[] | ReadonlyMap<Key, Value>;
+export type Value =
+  null | boolean | string | bigint | number | readonly Value[] | ReadonlyMap<Key, Value> | Opaque;
+
+/** A value of a type that documents do not have: a point in time, a quantity, an address. */
+export abstract class Opaque {
+  abstract readonly type: string;
+  equals(other: Value): boolean {
+    return other === this;
+  }
+  /** Less than 0 if this comes first; undefined: there is no order between them. */
+  compare?(other: Value): number | undefined;
+  /** Undefined: no such operation on these. */
+  operate?(operator: string, other: Value): Value | undefined;
+  /** Of a method; undefined: no such method for these arguments. */
+  call?(name: string, values: readonly Value[]): Value | undefined;
+  /** Undefined: no such field. */
+  field?(name: string): Value | undefined;
+}
 
 /** An expression that has no value: a field that is not there, operands of the wrong types, too much to do. */
 export class EvaluationError extends Error {
@@ -27,16 +44,17 @@ export function valueOf(json: unknown): Value {
   }
 }
 
-export function isMap(value: Value): value is ReadonlyMap<Key, Value> {
+export function isMap(value: Value | undefined): value is ReadonlyMap<Key, Value> {
   return value instanceof Map;
 }
 
-export function isList(value: Value): value is readonly Value[] {
+export function isList(value: Value | undefined): value is readonly Value[] {
   return Array.isArray(value);
 }
 
 export function typeName(value: Value): string {
   if (value === null) return 'null_type';
+  if (value instanceof Opaque) return value.type;
   if (isMap(value)) return 'map';
   if (isList(value)) return 'list';
   const names: Readonly<Record<string, string>> = { bigint: 'int', number: 'double', boolean: 'bool' };
@@ -54,6 +72,7 @@ export function asKey(value: Value): Key {
 }
 
 export function equal(a: Value, b: Value): boolean {
+  if (a instanceof Opaque) return a.equals(b);
   if (isList(a) && isList(b))
     return a.length === b.length && a.every((item, index) => equal(item, b[index] ?? null));
   if (isMap(a) && isMap(b)) {
@@ -67,6 +86,8 @@ export function equal(a: Value, b: Value): boolean {
 
 /** Less than 0 if `a` comes first. */
 export function compare(a: Value, b: Value): number {
+  const order = a instanceof Opaque ? a.compare?.(b) : undefined;
+  if (order !== undefined) return order;
   const comparable =
     (isNumber(a) && isNumber(b)) ||
     (typeof a === 'string' && typeof b === 'string') ||
