@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { Registry } from 'prom-client';
-import { PrometheusControllerMetrics } from '../runtime/prometheus-metrics.js';
 import { virtualMachineInstances, virtualMachines } from '../runtime/kinds.js';
 import { settle } from '../runtime/testing/fake-clock.js';
 import { Harness } from '../testing/harness.js';
@@ -67,17 +66,4 @@ test('machines and instances are counted as they are when somebody asks', async 
   await settle();
   assert.doesNotMatch(await registry.metrics(), /kubevirt_vmi_info\{/);
   await harness.stop();
-});
-
-test('work queues are told under the names of client-go', async () => {
-  const registry = new Registry();
-  const metrics = new PrometheusControllerMetrics(registry);
-  metrics.queueLength('virtual-machine', 3);
-  metrics.reconciled('virtual-machine', 'success', 0.02);
-  metrics.reconciled('virtual-machine', 'conflict', 0.03);
-  const text = await registry.metrics();
-  assert.match(text, /workqueue_depth\{name="virtual-machine"\} 3/);
-  assert.match(text, /workqueue_work_duration_seconds_count\{name="virtual-machine"\} 2/);
-  assert.match(text, /workqueue_retries_total\{name="virtual-machine"\} 1/);
-  assert.match(text, /controller_runtime_reconcile_total\{controller="virtual-machine",result="success"\} 1/);
 });

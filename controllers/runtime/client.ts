@@ -34,13 +34,16 @@ export interface WatchParams {
   readonly namespace?: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
+  /** Empty with `sendInitialEvents`: the newest. */
   readonly resourceVersion: string;
+  /** What is there comes first, as ADDED, then a bookmark with `initialEventsEnd`. Refused by servers that know no such watches. */
+  readonly sendInitialEvents?: true;
   readonly timeoutSeconds?: number;
 }
 
 export type WatchEvent<T> =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
-  | { readonly type: 'BOOKMARK'; readonly resourceVersion: string };
+  | { readonly type: 'BOOKMARK'; readonly resourceVersion: string; readonly initialEventsEnd?: true };
 
 export interface DeleteParams {
   readonly propagationPolicy?: 'Background' | 'Foreground' | 'Orphan';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { Controller, type ControllerOptions } from './controller.js';
+import { Controller, type ControllerMetrics, type ControllerOptions } from './controller.js';
 import { StatusError } from './errors.js';
 import { SharedInformer } from './informer.js';
 import { pods } from './kinds.js';
@@ -21,6 +21,14 @@ function start(reconcile: ControllerOptions['reconcile'], more: Partial<Controll
   };
   return { clock, logger, controller, end };
 }
+
+const noMetrics: ControllerMetrics = {
+  queue: () => undefined,
+  added: () => undefined,
+  taken: () => undefined,
+  retried: () => undefined,
+  reconciled: () => undefined,
+};
 
 test('a failed key is tried again after a growing delay, and forgotten once it works', async () => {
   const times: number[] = [];
@@ -66,8 +74,8 @@ test('a conflict is no cause for alarm', async () => {
     },
     {
       metrics: {
+        ...noMetrics,
         reconciled: (_name, outcome) => outcomes.push(outcome),
-        queueLength: () => undefined,
       },
     },
   );

@@ -6,7 +6,7 @@ import type { Informer } from './informer.js';
 import type { Logger } from './logger.js';
 import type { RateLimiterOptions } from './rate-limiter.js';
 import { sharedSignal } from './signals.js';
-import { WorkQueue } from './work-queue.js';
+import { WorkQueue, type QueueState } from './work-queue.js';
 
 /** Something that runs until its signal aborts. */
 export interface Runnable {
@@ -18,10 +18,18 @@ export interface ReconcileResult {
   readonly requeueAfter?: number;
 }
 
+/** Told by each controller under its name. Seconds. */
 export interface ControllerMetrics {
+  /** The controller has a new queue. */
+  queue(controller: string, state: QueueState): void;
+  /** A key was added that did not wait already. */
+  added(controller: string): void;
+  /** A key was taken, so long after it had been added. */
+  taken(controller: string, seconds: number): void;
+  /** A key failed and comes back. */
+  retried(controller: string): void;
   /** One reconciliation has ended. */
   reconciled(controller: string, outcome: 'success' | 'error' | 'conflict', seconds: number): void;
-  queueLength(controller: string, length: number): void;
 }
 
 export interface ControllerOptions {
@@ -45,16 +53,23 @@ export class Controller implements Runnable {
   readonly #clock: Clock;
   readonly #queue: WorkQueue;
   readonly #logger: Logger;
+  #working = false;
 
   constructor(private readonly options: ControllerOptions) {
-    this.#clock = options.clock ?? systemClock;
-    this.#queue = new WorkQueue(this.#clock, options.limits);
-    this.#logger = options.logger.child({ controller: options.name });
+    const { name, metrics, limits, logger, clock = systemClock } = options;
+    this.#clock = clock;
+    this.#queue = new WorkQueue(clock, limits, {
+      added: () => metrics?.added(name),
+      taken: (seconds) => metrics?.taken(name, seconds),
+      retried: () => metrics?.retried(name),
+    });
+    this.#logger = logger.child({ controller: name });
+    metrics?.queue(name, this.#queue);
   }
 
+  /** What is there when the controller starts can wait for what happens then. */
   enqueue(key: string): void {
-    this.#queue.add(key);
-    this.options.metrics?.queueLength(this.options.name, this.#queue.length);
+    this.#queue.add(key, this.#working ? 'normal' : 'low');
   }
 
   enqueueAfter(key: string, ms: number): void {
@@ -76,6 +91,7 @@ export class Controller implements Runnable {
       close();
       return;
     }
+    this.#working = true;
     const workers = Array.from({ length: this.options.workers ?? 4 }, () => this.#work(signal));
     await Promise.all(workers);
   }
@@ -86,7 +102,6 @@ export class Controller implements Runnable {
       if (key === undefined) return;
       await this.#process(key, signal);
       this.#queue.done(key);
-      this.options.metrics?.queueLength(this.options.name, this.#queue.length);
     }
   }
 
@@ -112,11 +127,15 @@ export class Controller implements Runnable {
   }
 
   #retry(key: string, error: unknown): void {
+    // A conflict only says that somebody else wrote first: the next look at the newer state settles it.
+    if (isConflict(error)) {
+      this.#queue.addBackedOff(key);
+      this.#logger.debug({ key, err: error }, 'the object has changed; trying again');
+      return;
+    }
     const wanted = error instanceof StatusError ? error.retryAfterSeconds : undefined;
     const delay = wanted === undefined ? this.#queue.addRateLimited(key) : wanted * 1000;
     if (wanted !== undefined) this.#queue.addAfter(key, delay);
-    // A conflict only says that somebody else wrote first: the next look at the newer state settles it.
-    if (isConflict(error)) this.#logger.debug({ key, err: error }, 'the object has changed; trying again');
-    else this.#logger.warn({ key, err: error, delay: Math.round(delay) }, 'reconciliation failed');
+    this.#logger.warn({ key, err: error, delay: Math.round(delay) }, 'reconciliation failed');
   }
 }

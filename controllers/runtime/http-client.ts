@@ -72,6 +72,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       const query = toQuery(rest);
       query.set('watch', 'true');
       query.set('allowWatchBookmarks', 'true');
+      if (params.sendInitialEvents === true) query.set('resourceVersionMatch', 'NotOlderThan');
       const path = collectionPath(kind, namespace);
       const request: TransportRequest = { method: 'GET', path, query, inactivityTimeout };
       const response = await transport.stream(request, signal);
@@ -184,7 +185,7 @@ function namespaceOf<T extends KubernetesObject>(
   return namespace;
 }
 
-function toQuery(params: Readonly<Record<string, string | number | undefined>>): URLSearchParams {
+function toQuery(params: Readonly<Record<string, string | number | boolean | undefined>>): URLSearchParams {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(params)) if (value !== undefined) query.set(name, String(value));
   return query;

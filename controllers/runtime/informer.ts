@@ -9,7 +9,7 @@ import type { Client, Kind, ObjectKey } from './client.js';
 import { systemClock, type Clock } from './clock.js';
 import type { Logger } from './logger.js';
 import { keyOf } from './object-key.js';
-import { runReflector, type Scope } from './reflector.js';
+import { runReflector, type ReflectorMetrics, type Scope } from './reflector.js';
 import { Store, type IndexFunction } from './store.js';
 
 /** Called in the order of the changes, synchronously; do no work in them but enqueue. */
@@ -46,6 +46,7 @@ export interface InformerOptions<T extends KubernetesObject> {
   readonly random?: () => number;
   /** Reduces an object before it is kept. Drops managedFields if absent. */
   readonly transform?: (object: T) => T;
+  readonly metrics?: ReflectorMetrics | undefined;
 }
 
 export const namespaceIndex = 'namespace';
@@ -120,14 +121,14 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
 
   /** Mirrors until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    const { client, kind, scope, logger, clock = systemClock, random } = this.options;
+    const { client, kind, scope, logger, clock = systemClock, random, metrics } = this.options;
     const sink = {
       replace: (objects: readonly T[]): void => {
         this.#replace(objects);
       },
       apply: (type: 'ADDED' | 'MODIFIED' | 'DELETED', object: T): void => {
-        if (type === 'DELETED') this.#delete(keyOf(object.metadata), this.#transform(object));
-        else this.#set(this.#transform(object));
+        if (type === 'DELETED') this.#delete(keyOf(object.metadata), object);
+        else this.#set(object);
       },
     };
     await runReflector(
@@ -135,6 +136,8 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
         client,
         kind,
         sink,
+        transform: this.#transform,
+        metrics,
         logger,
         clock,
         ...(scope === undefined ? {} : { scope }),
@@ -148,7 +151,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     const gone = new Set(this.#store.keys());
     for (const object of objects) {
       gone.delete(keyOf(object.metadata));
-      this.#set(this.#transform(object));
+      this.#set(object);
     }
     for (const key of gone) this.#delete(key, undefined);
     if (this.#synced) return;

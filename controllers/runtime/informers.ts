@@ -4,7 +4,7 @@ import type { Client, Kind } from './client.js';
 import { systemClock, type Clock } from './clock.js';
 import { SharedInformer, type Informer } from './informer.js';
 import type { Logger } from './logger.js';
-import type { Scope } from './reflector.js';
+import type { ReflectorMetrics, Scope } from './reflector.js';
 import { sharedSignal } from './signals.js';
 
 export interface InformersOptions {
@@ -12,6 +12,7 @@ export interface InformersOptions {
   readonly logger: Logger;
   readonly clock?: Clock;
   readonly random?: () => number;
+  readonly metrics?: ReflectorMetrics | undefined;
 }
 
 export class Informers {
@@ -27,13 +28,14 @@ export class Informers {
     const existing = this.#informers.get(id);
     // The id names the kind, and so its type.
     if (existing !== undefined) return existing.informer as Informer<T>;
-    const { client, logger, clock = systemClock, random } = this.options;
+    const { client, logger, clock = systemClock, random, metrics } = this.options;
     const informer = new SharedInformer<T>({
       client,
       kind,
       scope,
       logger,
       clock,
+      metrics,
       ...(random === undefined ? {} : { random }),
     });
     this.#informers.set(id, { informer, run: (signal) => informer.run(signal) });

@@ -1,4 +1,4 @@
-/** How long a failed item of a work queue waits. */
+/** How long failed items wait, each by itself and all together. */
 import type { Clock } from './clock.js';
 
 export interface RateLimiterOptions {
@@ -10,24 +10,28 @@ export interface RateLimiterOptions {
   readonly burst?: number;
 }
 
-export class RateLimiter {
+/** client-go's. */
+export const defaultLimits: Required<RateLimiterOptions> = {
+  minimum: 5,
+  maximum: 1_000_000,
+  perSecond: 10,
+  burst: 100,
+};
+
+/** Counts the failures of each item. */
+export class ItemBackoff {
   readonly #failures = new Map<string, number>();
-  readonly #bucket: TokenBucket;
-  readonly #minimum: number;
-  readonly #maximum: number;
 
-  constructor(clock: Clock, options: RateLimiterOptions = {}) {
-    this.#minimum = options.minimum ?? 5;
-    this.#maximum = options.maximum ?? 300_000;
-    this.#bucket = new TokenBucket(clock, options.perSecond ?? 10, options.burst ?? 100);
-  }
+  constructor(
+    private readonly minimum: number,
+    private readonly maximum: number,
+  ) {}
 
-  /** Counts a failure of the item and says how long it waits. */
+  /** Counts a failure and says for how many milliseconds the item waits. */
   delay(item: string): number {
-    const failures = this.#failures.get(item) ?? 0;
+    const failures = this.failures(item);
     this.#failures.set(item, failures + 1);
-    const own = Math.min(this.#minimum * 2 ** Math.min(failures, 40), this.#maximum);
-    return Math.max(own, this.#bucket.reserve());
+    return Math.min(this.minimum * 2 ** Math.min(failures, 40), this.maximum);
   }
 
   failures(item: string): number {
@@ -52,19 +56,18 @@ export class TokenBucket {
     this.#updated = clock.monotonic();
   }
 
-  /** Takes a token, in advance if need be. Returns in how many milliseconds it is due. */
-  reserve(): number {
-    this.#refill();
-    this.#tokens -= 1;
-    return this.#tokens >= 0 ? 0 : (-this.#tokens / this.perSecond) * 1000;
-  }
-
   /** Takes a token if there is one. */
   take(): boolean {
     this.#refill();
     if (this.#tokens < 1) return false;
     this.#tokens -= 1;
     return true;
+  }
+
+  /** Milliseconds until there is a token. */
+  get nextIn(): number {
+    this.#refill();
+    return this.#tokens >= 1 ? 0 : Math.ceil(((1 - this.#tokens) / this.perSecond) * 1000);
   }
 
   #refill(): void {

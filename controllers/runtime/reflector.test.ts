@@ -53,6 +53,52 @@ test('pages of a list are read to the end before anything is seen', async (t) =>
   assert.deepEqual(server.watches, [{ resourceVersion: '7', timeoutSeconds: 300 }]);
 });
 
+test('where the server can, a list is the beginning of a watch', async (t) => {
+  const { server, informer, log } = await mirror(t, {
+    streams: true,
+    lists: [],
+    watches: [
+      [
+        { type: 'ADDED', object: pod('a', 1) },
+        { type: 'ADDED', object: pod('b', 2) },
+        { type: 'MODIFIED', object: pod('a', 3) },
+        { type: 'DELETED', object: pod('b', 4) },
+        { type: 'BOOKMARK', resourceVersion: '5' },
+        { type: 'BOOKMARK', resourceVersion: '6', initialEventsEnd: true },
+        { type: 'ADDED', object: pod('c', 7) },
+      ],
+    ],
+  });
+  assert.deepEqual(server.watches, [{ resourceVersion: '', sendInitialEvents: true, timeoutSeconds: 300 }]);
+  assert.deepEqual(log, ['+a@3', '+c@7'], 'nothing is seen before all has come');
+  assert.equal(informer.hasSynced, true);
+});
+
+test('a watch that breaks off before all has come shows nothing, and begins anew', async (t) => {
+  const { server, clock, informer, log } = await mirror(t, {
+    streams: true,
+    lists: [],
+    watches: [
+      [{ type: 'ADDED', object: pod('a', 1) }, { end: true }],
+      [
+        { type: 'ADDED', object: pod('b', 2) },
+        { type: 'BOOKMARK', resourceVersion: '3', initialEventsEnd: true },
+        { error: expired },
+      ],
+      [
+        { type: 'ADDED', object: pod('c', 4) },
+        { type: 'BOOKMARK', resourceVersion: '5', initialEventsEnd: true },
+      ],
+    ],
+  });
+  assert.equal(informer.hasSynced, false);
+  await clock.advance(800);
+  assert.deepEqual(log, ['+b@2']);
+  await clock.advance(1600);
+  assert.deepEqual(log, ['+b@2', '+c@4', '-b@2']);
+  assert.equal(server.lists.length, 0);
+});
+
 test('a watch that ends is taken up where it stopped, bookmarks included', async (t) => {
   const { server, clock, log } = await mirror(t, {
     lists: [podList(1, [])],

@@ -1,7 +1,10 @@
 /** Turns the bytes of a watch answer into events. */
-import type { Status } from '../../openapi/meta.js';
+import type { ObjectMeta, Status } from '../../openapi/meta.js';
 import type { WatchEvent } from './client.js';
 import { ConnectionError, StatusError } from './errors.js';
+
+/** Annotation of the bookmark that ends the initial events of a watch. */
+const initialEventsEnd = 'k8s.io/initial-events-end';
 
 /**
  * The lines of a stream, without their ends. A line longer than `maxBytes`, or a last line without its end, is a
@@ -51,10 +54,14 @@ function parse<T>(line: string): WatchEvent<T> {
       // The server owns the shape of what it serves under this kind.
       return { type: event.type, object: event.object as T };
     case 'BOOKMARK': {
-      const { metadata } = event.object as { metadata?: { resourceVersion?: string } };
+      const { metadata } = event.object as { metadata?: Partial<ObjectMeta> };
       if (metadata?.resourceVersion === undefined)
         throw new ConnectionError('a watch bookmark carries no resourceVersion');
-      return { type: 'BOOKMARK', resourceVersion: metadata.resourceVersion };
+      return {
+        type: 'BOOKMARK',
+        resourceVersion: metadata.resourceVersion,
+        ...(metadata.annotations?.[initialEventsEnd] === 'true' ? { initialEventsEnd: true } : {}),
+      };
     }
     case 'ERROR':
       throw new StatusError(event.object as Status);

@@ -53,10 +53,72 @@ test('failures of a key wait ever longer, until it works', () => {
   assert.equal(queue.addRateLimited('a'), 5);
 });
 
-test('over all keys only so many failures a second are retried', () => {
-  const queue = new WorkQueue(new FakeClock(), { perSecond: 10, burst: 3 });
-  const delays = ['a', 'b', 'c', 'd', 'e'].map((key) => queue.addRateLimited(key));
-  assert.deepEqual(delays, [5, 5, 5, 100, 200]);
+test('over all keys only so many failures a second are retried', async () => {
+  const clock = new FakeClock();
+  const queue = new WorkQueue(clock, { perSecond: 10, burst: 3 });
+  for (const key of ['a', 'b', 'c', 'd', 'e']) queue.addRateLimited(key);
+  const lengths: number[] = [];
+  for (const ms of [5, 100, 100]) {
+    await clock.advance(ms);
+    lengths.push(queue.length);
+  }
+  assert.deepEqual(lengths, [3, 4, 5]);
+});
+
+test('a namespace whose keys all fail does not delay the first retry of another', async () => {
+  const clock = new FakeClock();
+  const queue = new WorkQueue(clock, { perSecond: 10, burst: 10 });
+  for (let index = 0; index < 1000; index++) queue.addRateLimited(`storm/${index}`);
+  await clock.advance(1000);
+  queue.addRateLimited('calm/vm');
+  const seen: string[] = [];
+  await clock.advance(300);
+  while (queue.length > 0) seen.push((await queue.take()) ?? '');
+  assert.ok(seen.includes('calm/vm'));
+  assert.ok(seen.length < 30);
+});
+
+test('a conflict says nothing of the server: its retry takes no token', async () => {
+  const clock = new FakeClock();
+  const queue = new WorkQueue(clock, { perSecond: 1, burst: 1 });
+  for (const key of ['a', 'b', 'c']) queue.addBackedOff(key);
+  await clock.advance(5);
+  assert.equal(queue.length, 3);
+});
+
+test('what comes back by itself takes no token any more', async () => {
+  const clock = new FakeClock();
+  const queue = new WorkQueue(clock, { perSecond: 1, burst: 1 });
+  queue.addRateLimited('a');
+  queue.addRateLimited('b');
+  await clock.advance(5);
+  queue.add('b');
+  assert.equal(queue.length, 2);
+  assert.deepEqual([await queue.take(), await queue.take()], ['a', 'b']);
+  queue.done('a');
+  queue.done('b');
+  await clock.advance(10_000);
+  assert.equal(queue.length, 0);
+});
+
+test('namespaces take turns', async () => {
+  const queue = new WorkQueue(new FakeClock());
+  for (const key of ['a/1', 'a/2', 'a/3', 'b/1', 'c/1', 'b/2']) queue.add(key);
+  const order: string[] = [];
+  while (queue.length > 0) order.push((await queue.take()) ?? '');
+  assert.deepEqual(order, ['a/1', 'b/1', 'c/1', 'a/2', 'b/2', 'a/3']);
+});
+
+test('keys of low priority come last, but they do come', async () => {
+  const queue = new WorkQueue(new FakeClock());
+  for (let index = 0; index < 20; index++) queue.add(`low/${index}`, 'low');
+  for (let index = 0; index < 20; index++) queue.add(`normal/${index}`);
+  queue.add('low/19');
+  const order: string[] = [];
+  while (queue.length > 0) order.push((await queue.take()) ?? '');
+  assert.equal(order.length, 40);
+  assert.equal(order.slice(0, 8).filter((key) => key.startsWith('normal/')).length, 6);
+  assert.ok(order.indexOf('low/19') <= 1, 'one that is added again with a higher priority has it');
 });
 
 test('a token bucket fills with time, up to its burst', async () => {

@@ -3,93 +3,119 @@
  * worked on, it comes again when that is done.
  */
 import type { Clock } from './clock.js';
-import { RateLimiter, type RateLimiterOptions } from './rate-limiter.js';
+import type { RateLimiterOptions } from './rate-limiter.js';
+import { Retries } from './retries.js';
+import { WaitingKeys, type Priority } from './waiting-keys.js';
 
-export class WorkQueue {
-  readonly #clock: Clock;
-  readonly #limiter: RateLimiter;
-  /** In the order in which they come out. */
-  readonly #ready = new Set<string>();
-  readonly #processing = new Set<string>();
+/** What a queue is doing now. */
+export interface QueueState {
+  /** How many keys wait to be taken now. */
+  readonly length: number;
+  /** Milliseconds that each key being worked on has taken so far. */
+  workedOnFor(): number[];
+}
+
+/** Told as it happens. Seconds. */
+export interface QueueObserver {
+  added(): void;
+  /** A key was taken, so long after it had been added. */
+  taken(seconds: number): void;
+  retried(): void;
+}
+
+type TakeResult = string | undefined;
+
+export class WorkQueue implements QueueState {
+  readonly #ready = new WaitingKeys();
+  /** When each was added, or taken. */
+  readonly #addedAt = new Map<string, number>();
+  readonly #processing = new Map<string, number>();
   /** Added while they were being worked on. */
-  readonly #again = new Set<string>();
+  readonly #again = new Map<string, Priority>();
   readonly #delayed = new Map<string, { due: number; cancel: () => void }>();
-  readonly #takers: ((key: string | undefined) => void)[] = [];
+  readonly #takers: ((key: TakeResult) => void)[] = [];
+  readonly #retries: Retries;
   #closed = false;
 
-  constructor(clock: Clock, limits?: RateLimiterOptions) {
-    this.#clock = clock;
-    this.#limiter = new RateLimiter(clock, limits);
+  constructor(
+    private readonly clock: Clock,
+    limits?: RateLimiterOptions,
+    private readonly observer?: QueueObserver,
+  ) {
+    this.#retries = new Retries(clock, (key) => this.add(key), limits);
   }
 
-  /** How many keys wait to be taken now. */
   get length(): number {
     return this.#ready.size;
   }
 
-  add(key: string): void {
+  workedOnFor(): number[] {
+    const now = this.clock.monotonic();
+    return [...this.#processing.values()].map((since) => now - since);
+  }
+
+  add(key: string, priority: Priority = 'normal'): void {
     if (this.#closed) return;
+    this.#retries.withdraw(key);
     if (this.#processing.has(key)) {
-      this.#again.add(key);
+      if (!this.#again.has(key)) this.#note(key);
+      if (this.#again.get(key) !== 'normal') this.#again.set(key, priority);
       return;
     }
-    const taker = this.#takers.shift();
-    if (taker === undefined) {
-      this.#ready.add(key);
-      return;
-    }
-    this.#processing.add(key);
-    taker(key);
+    if (this.#ready.add(key, priority)) this.#note(key);
+    this.#serve();
   }
 
   /** Adds the key after `ms`; of several calls the earliest counts. */
   addAfter(key: string, ms: number): void {
-    if (this.#closed) return;
-    if (ms <= 0) {
-      this.add(key);
-      return;
-    }
-    const due = this.#clock.monotonic() + ms;
-    const waiting = this.#delayed.get(key);
-    if (waiting !== undefined && waiting.due <= due) return;
-    waiting?.cancel();
-    const cancel = this.#clock.timer(ms, () => {
-      this.#delayed.delete(key);
+    this.#after(key, ms, () => {
       this.add(key);
     });
-    this.#delayed.set(key, { due, cancel });
   }
 
-  /** Adds the key after a delay that grows with its failures. Returns the delay. */
+  /** Adds the key after a delay that grows with its failures, and when there is room for retries. Returns the delay. */
   addRateLimited(key: string): number {
-    const delay = this.#limiter.delay(key);
+    const delay = this.#retries.delay(key);
+    this.observer?.retried();
+    this.#after(key, delay, () => {
+      this.#retries.release(key);
+    });
+    return delay;
+  }
+
+  /** As `addRateLimited`, for failures that say nothing of the server's health. */
+  addBackedOff(key: string): number {
+    const delay = this.#retries.delay(key);
+    this.observer?.retried();
     this.addAfter(key, delay);
     return delay;
   }
 
   /** The key worked: its next failure starts at the shortest delay again. */
   forget(key: string): void {
-    this.#limiter.forget(key);
+    this.#retries.forget(key);
   }
 
   failures(key: string): number {
-    return this.#limiter.failures(key);
+    return this.#retries.failures(key);
   }
 
   /** The next key, which must be given to `done` afterwards; `undefined` once the queue is closed. */
   take(): Promise<string | undefined> {
     if (this.#closed) return Promise.resolve(undefined);
-    for (const key of this.#ready) {
-      this.#ready.delete(key);
-      this.#processing.add(key);
-      return Promise.resolve(key);
-    }
-    return new Promise((resolve) => this.#takers.push(resolve));
+    return new Promise((resolve) => {
+      this.#takers.push(resolve);
+      this.#serve();
+    });
   }
 
   done(key: string): void {
     this.#processing.delete(key);
-    if (this.#again.delete(key)) this.add(key);
+    const priority = this.#again.get(key);
+    if (priority === undefined || this.#closed) return;
+    this.#again.delete(key);
+    this.#ready.add(key, priority);
+    this.#serve();
   }
 
   /** Drops what waits and ends all takers. */
@@ -97,8 +123,42 @@ export class WorkQueue {
     this.#closed = true;
     for (const { cancel } of this.#delayed.values()) cancel();
     this.#delayed.clear();
+    this.#retries.clear();
     this.#ready.clear();
     this.#again.clear();
     for (const taker of this.#takers.splice(0)) taker(undefined);
+  }
+
+  #note(key: string): void {
+    this.#addedAt.set(key, this.clock.monotonic());
+    this.observer?.added();
+  }
+
+  #serve(): void {
+    if (this.#takers.length === 0) return;
+    const key = this.#ready.take();
+    if (key === undefined) return;
+    const now = this.clock.monotonic();
+    this.#processing.set(key, now);
+    this.observer?.taken((now - (this.#addedAt.get(key) ?? now)) / 1000);
+    this.#addedAt.delete(key);
+    this.#takers.shift()?.(key);
+  }
+
+  #after(key: string, ms: number, then: () => void): void {
+    if (this.#closed) return;
+    if (ms <= 0) {
+      then();
+      return;
+    }
+    const due = this.clock.monotonic() + ms;
+    const waiting = this.#delayed.get(key);
+    if (waiting !== undefined && waiting.due <= due) return;
+    waiting?.cancel();
+    const cancel = this.clock.timer(ms, () => {
+      this.#delayed.delete(key);
+      then();
+    });
+    this.#delayed.set(key, { due, cancel });
   }
 }

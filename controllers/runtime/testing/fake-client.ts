@@ -84,8 +84,15 @@ export class FakeClient implements Client {
     params: WatchParams,
     signal: AbortSignal = new AbortController().signal,
   ): AsyncGenerator<WatchEvent<T>> {
-    let position = this.#log.findIndex((entry) => entry.version > Number(params.resourceVersion));
+    const streams = params.sendInitialEvents === true;
+    const start = streams ? this.#version : Number(params.resourceVersion);
+    let position = this.#log.findIndex((entry) => entry.version > start);
     if (position === -1) position = this.#log.length;
+    if (streams) {
+      const initial = this.all(kind).filter((object) => selects(params, object));
+      for (const object of initial) yield { type: 'ADDED', object };
+      yield { type: 'BOOKMARK', resourceVersion: String(start), initialEventsEnd: true };
+    }
     for (;;) {
       signal.throwIfAborted();
       for (const entry of this.#log.slice(position)) {

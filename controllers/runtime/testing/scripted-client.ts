@@ -2,8 +2,10 @@
 import type { Pod } from '../../../openapi/generated/types/core_v1.js';
 import type { KubernetesObject, ObjectList } from '../../../openapi/meta.js';
 import type { Client, Kind, ListParams, WatchEvent, WatchParams } from '../client.js';
+import { pods } from '../kinds.js';
 import { FakeClient } from './fake-client.js';
 import { overriding } from './overriding.js';
+import { statusError } from './status-error.js';
 
 export type WatchStep =
   | WatchEvent<Pod>
@@ -14,6 +16,8 @@ export type WatchStep =
 export interface Script {
   /** What the lists answer, one after another; the last for ever. */
   readonly lists: (ObjectList<Pod> | Error)[];
+  /** The server knows `sendInitialEvents`; one that does not refuses such a watch, and serves lists. */
+  readonly streams?: true;
   /** What each watch does, step by step; a watch whose steps are done stays open and silent. */
   readonly watches: WatchStep[][];
 }
@@ -43,6 +47,7 @@ export class ScriptedClient {
   }
 
   async *#watch(params: WatchParams, signal?: AbortSignal): AsyncGenerator<WatchEvent<Pod>> {
+    if (params.sendInitialEvents === true && this.script.streams !== true) throw statusError('Invalid', pods);
     const steps = this.script.watches[this.watches.length] ?? [];
     this.watches.push(params);
     for (const step of steps) {
