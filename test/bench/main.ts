@@ -1,21 +1,32 @@
 /**
- * `npm run bench [-- admission | api | scale | vms]`: what things cost here and now. Prints tables; nothing is asserted, as figures
- * depend on the machine. All if no name is given; `api --scale` is `api scale`.
+ * `npm run bench [-- NAME…] [--objects N] [--vms N]`: what things cost here and now. Prints tables; nothing is asserted, as figures
+ * depend on the machine. All benchmarks if no name is given. With `--objects 100000`, `api` also shows a server with so many;
+ * `--vms` is the size of `scale`.
  */
+import { parseArgs } from 'node:util';
 import { benchAdmission } from './admission.js';
 import { benchApi } from './api.js';
+import { benchApiObjects } from './api-objects.js';
 import { benchScale } from './scale.js';
 import { benchVirtualMachines } from './virtual-machines.js';
 
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { objects: { type: 'string' }, vms: { type: 'string', default: '10000' } },
+});
+
 const benchmarks: Readonly<Record<string, () => Promise<string>>> = {
   vms: benchVirtualMachines,
-  api: benchApi,
-  scale: benchScale,
+  api: async () =>
+    [
+      await benchApi(),
+      ...(values.objects === undefined ? [] : [await benchApiObjects(Number(values.objects))]),
+    ].join('\n\n'),
+  scale: () => benchScale(Number(values.vms)),
   admission: benchAdmission,
 };
 
-const names = process.argv.slice(2).map((name) => (name === '--scale' ? 'scale' : name));
-const unknown = names.filter((name) => !Object.hasOwn(benchmarks, name));
+const unknown = positionals.filter((name) => !Object.hasOwn(benchmarks, name));
 if (unknown.length > 0) {
   process.stderr.write(
     `bench: no benchmark ${unknown.join(', ')}; there are ${Object.keys(benchmarks).join(', ')}\n`,
@@ -23,6 +34,7 @@ if (unknown.length > 0) {
   process.exitCode = 2;
 } else {
   for (const [name, run] of Object.entries(benchmarks)) {
-    if (names.length === 0 || names.includes(name)) process.stdout.write(`\n${name}\n\n${await run()}\n`);
+    if (positionals.length === 0 || positionals.includes(name))
+      process.stdout.write(`\n${name}\n\n${await run()}\n`);
   }
 }

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { parse } from 'yaml';
 
-const root = path.resolve(import.meta.dirname, '../..');
+export const root = path.resolve(import.meta.dirname, '../..');
 
 export interface BenchServer {
   readonly pid: number;
@@ -28,7 +28,7 @@ export async function startServer(flags: readonly string[], dataDirectory?: stri
     ['standalone', '--data-dir', directory, '--secure-port', '0', '--log-level', 'warn', ...flags],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   );
-  const server = await ready(child);
+  const server = await ready(child, /ready at (\S+);/);
   const startMilliseconds = performance.now() - begin;
   const kubeconfig = parse(readFileSync(path.join(directory, 'admin.kubeconfig'), 'utf8')) as {
     clusters: [{ cluster: { 'certificate-authority-data': string } }];
@@ -55,10 +55,11 @@ export async function startServer(flags: readonly string[], dataDirectory?: stri
   };
 }
 
-async function ready(child: ChildProcess): Promise<string> {
+/** What the server names in its first line that matches. */
+export async function ready(child: ChildProcess, pattern: RegExp): Promise<string> {
   if (child.stdout === null) throw new Error('the server has no output');
   for await (const line of createInterface({ input: child.stdout })) {
-    const found = /ready at (\S+);/.exec(line);
+    const found = pattern.exec(line);
     if (found?.[1] !== undefined) return found[1];
   }
   throw new Error('the server ended before it was ready');

@@ -1,0 +1,95 @@
+/** What `scale` runs on: an API server, controllers and nodes, each as it is elsewhere but for the launchers. */
+import path from 'node:path';
+import { pino, type Logger } from 'pino';
+import { kubeconfigFor } from '../../apiserver/pki/kubeconfig.js';
+import { writeSecretFile } from '../../apiserver/pki/files.js';
+import type { KeyPair } from '../../apiserver/pki/authority.js';
+import { createHttpClient, type HttpClient } from '../../controllers/runtime/http-client.js';
+import { createIdentities, nodeUser, type Identities } from '../../deploy/standalone/identities.js';
+import { ControllersProcess } from './scale-controllers-process.js';
+import { StubNode } from './scale-nodes.js';
+import { WriteCounter } from './scale-writes.js';
+import { startServer, type BenchServer } from './server.js';
+
+export class ScaleCluster {
+  readonly counter: WriteCounter;
+  #controllers: ControllersProcess;
+  readonly #stop = new AbortController();
+  readonly #running: Promise<void>[] = [];
+  readonly #nodes = new Map<string, { lose(): void }>();
+
+  private constructor(
+    readonly server: BenchServer,
+    private readonly identities: Identities,
+    private readonly kubeconfig: string,
+    private readonly logger: Logger,
+  ) {
+    this.counter = new WriteCounter(this.#client(identities.admin, 'admin'), logger);
+    this.#running.push(this.counter.run(this.#stop.signal));
+    this.#controllers = this.#startControllers();
+  }
+
+  static async start(): Promise<ScaleCluster> {
+    const server = await startServer(['--controllers=']);
+    const identities = await createIdentities(server.dataDirectory, '127.0.0.1');
+    const kubeconfig = path.join(server.dataDirectory, 'controllers.kubeconfig');
+    const { ca, controllers } = identities;
+    const url = server.url.origin;
+    await writeSecretFile(
+      kubeconfig,
+      kubeconfigFor({ server: url, ca, ...controllers, namespace: 'default' }),
+    );
+    return new ScaleCluster(server, identities, kubeconfig, pino({ level: 'error' }));
+  }
+
+  get controllers(): ControllersProcess {
+    return this.#controllers;
+  }
+
+  addNode(name: string): void {
+    let lost = false;
+    const stop = new AbortController();
+    const client = this.#client(this.identities.node(name).client, nodeUser(name), () => lost);
+    const node = new StubNode(client, name, this.logger);
+    this.#running.push(node.run(AbortSignal.any([this.#stop.signal, stop.signal])));
+    this.#nodes.set(name, {
+      lose: () => {
+        lost = true;
+        client.close();
+        stop.abort();
+      },
+    });
+  }
+
+  /** From now on the node can not be heard. */
+  loseNode(name: string): void {
+    this.#nodes.get(name)?.lose();
+  }
+
+  async restartControllers(): Promise<void> {
+    await this.#controllers.kill();
+    this.#controllers = this.#startControllers();
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await Promise.all(this.#running);
+    await this.#controllers.kill();
+    await this.server.stop();
+  }
+
+  #startControllers(): ControllersProcess {
+    return new ControllersProcess(this.kubeconfig, path.join(this.server.dataDirectory, 'volumes'));
+  }
+
+  #client(pair: KeyPair, userAgent: string, isLost = (): boolean => false): HttpClient {
+    const credentials = { ca: this.identities.ca, cert: pair.cert, key: pair.key };
+    return createHttpClient({
+      server: this.server.url.origin,
+      credentials: () =>
+        isLost() ? Promise.reject(new Error('this node is lost')) : Promise.resolve(credentials),
+      userAgent,
+      fieldManager: userAgent,
+    });
+  }
+}
