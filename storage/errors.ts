@@ -2,7 +2,14 @@
 
 export abstract class StorageError extends Error {
   abstract readonly code:
-    'Conflict' | 'Compacted' | 'FutureRevision' | 'SlowReader' | 'Unavailable' | 'Locked' | 'Incompatible';
+    | 'Conflict'
+    | 'Compacted'
+    | 'FutureRevision'
+    | 'SlowReader'
+    | 'Unavailable'
+    | 'TooLarge'
+    | 'Locked'
+    | 'Incompatible';
   override get name(): string {
     return this.constructor.name;
   }
@@ -52,6 +59,26 @@ export class SlowReaderError extends StorageError {
 /** The store does not answer, or can not write (a full disk, a lost quorum). */
 export class UnavailableError extends StorageError {
   readonly code = 'Unavailable';
+  /** Of a write: it may have been done all the same, or may yet be. */
+  readonly uncertain: boolean;
+  constructor(
+    message: string,
+    { uncertain = false, ...options }: ErrorOptions & { uncertain?: boolean } = {},
+  ) {
+    super(message, options);
+    this.uncertain = uncertain;
+  }
+}
+
+/** The store takes no value of this size. */
+export class TooLargeError extends StorageError {
+  readonly code = 'TooLarge';
+  constructor(
+    readonly key: string,
+    readonly bytes: number,
+  ) {
+    super(`the ${bytes} bytes of ${key} are more than the store takes at once`);
+  }
 }
 
 /** Another process has the data directory open. */

@@ -209,7 +209,7 @@ export interface ObjectStore {
   watch(options: WatchOptions): Watch;
   /**
    * Creates (`expect` 0), replaces or deletes (`bytes` undefined). Resolves when the write is durable and this store's
-   * readers see it, with the new entry (of a delete: the last state at the deletion's revision). Rejects with
+   * readers see it (or some seconds later, if the backend's watch is slow: those who ask for the newest then wait for it), with the new entry (of a delete: the last state at the deletion's revision). Rejects with
    * `ConflictError`, which carries the current entry if there is one.
    */
   write(write: {

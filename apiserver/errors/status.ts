@@ -1,5 +1,11 @@
 /** Turns whatever was thrown while a request was served into an `ApiError`, which is a Status already. */
-import { CompactedError, ConflictError, FutureRevisionError, StorageError } from '../../storage/errors.js';
+import {
+  CompactedError,
+  ConflictError,
+  FutureRevisionError,
+  StorageError,
+  UnavailableError,
+} from '../../storage/errors.js';
 import { ApiError, conflict } from './api-error.js';
 
 /** What the failed request was about, as far as it is known. */
@@ -41,15 +47,20 @@ function ofStorage(error: StorageError, subject: Subject | undefined): ApiError 
   switch (error.code) {
     case 'SlowReader':
       return expired(error.message);
+    case 'TooLarge':
+      return new ApiError('RequestEntityTooLarge', error.message);
     case 'Unavailable':
     case 'Locked':
     case 'Incompatible':
     case 'Conflict':
     case 'Compacted':
     case 'FutureRevision':
-      return new ApiError('ServiceUnavailable', `the storage is not available: ${error.message}`, {
-        retryAfterSeconds: 1,
-      });
+      return new ApiError(
+        'ServiceUnavailable',
+        `the storage is not available: ${error.message}`,
+        // Clients repeat by themselves what they are told to: a write that may have been done would then conflict with itself.
+        error instanceof UnavailableError && error.uncertain ? undefined : { retryAfterSeconds: 1 },
+      );
   }
 }
 

@@ -253,10 +253,10 @@ export class CachedStore implements ObjectStore, WatcherHost {
       value: bytes,
       ...(ttlSeconds !== undefined && { ttlSeconds }),
     });
-    if (!(await progress.reached(revision, limits.writeWaitMilliseconds))) {
-      throw new UnavailableError(
-        `the write of ${key} is done (revision ${revision}), but readers do not see it yet`,
-      );
+    if (!(await progress.reached(revision, limits.watchLagMilliseconds))) {
+      backend.requestProgress?.();
+      // What is written stays written, whether or not the watch tells of it in time.
+      await progress.reached(revision, limits.writeWaitMilliseconds);
     }
     if (pending.entry?.revision === revision) return pending.entry;
     const cached = this.#entries.get(key);

@@ -10,7 +10,9 @@ export interface CacheLimits {
   readonly queuedEvents: number;
   /** How long a read waits for a revision that the cache has not reached. */
   readonly readWaitMilliseconds: number;
-  /** How long a write that is done waits until the cache shows it. */
+  /** How long the backend's watch may take to tell of a write before it is asked how far it is. */
+  readonly watchLagMilliseconds: number;
+  /** How long a write that is done waits until the cache shows it; then it is answered all the same. */
   readonly writeWaitMilliseconds: number;
   readonly bookmarkMilliseconds: number;
   /** How soon after some changes a watcher may be told the next ones. */
@@ -22,7 +24,8 @@ export const defaultLimits: CacheLimits = {
   historyBytes: 4 * 1024 * 1024,
   queuedEvents: 4096,
   readWaitMilliseconds: 3000,
-  writeWaitMilliseconds: 10_000,
+  watchLagMilliseconds: 1000,
+  writeWaitMilliseconds: 4000,
   bookmarkMilliseconds: 60_000,
   gatherMilliseconds: 10,
 };

@@ -35,7 +35,7 @@ export interface StoreSet {
 
 const pageLength = 2000;
 const firstBackoff = 50;
-const longestBackoff = 5000;
+const longestBackoff = 1000;
 
 export function createStoreSet(options: StoreSetOptions): StoreSet {
   return new CachedStoreSet(options);

@@ -19,11 +19,20 @@ import type {
 } from '../interface.js';
 import { checkKey } from '../keys.js';
 import { Compactor } from './compactor.js';
-import { closedError, EtcdConnection, isCompacted, isFuture, translate, type EtcdTls } from './connection.js';
+import {
+  closedError,
+  EtcdConnection,
+  isCompacted,
+  isFuture,
+  isTooLong,
+  translate,
+  translateWrite,
+  type EtcdTls,
+} from './connection.js';
 import { Keyspace, rangeEnd } from './keyspace.js';
 import { Leases } from './leases.js';
-import type { Calls, RangeRequest, RangeResponse } from './messages.js';
-import { OpenWatch } from './open-watch.js';
+import type { Calls, RangeRequest, RangeResponse, TxnRequest, TxnResponse } from './messages.js';
+import { OpenWatch, Patience } from './open-watch.js';
 import { readWatch } from './watch.js';
 
 export interface EtcdBackendOptions {
@@ -65,6 +74,7 @@ class EtcdBackend implements Backend {
   readonly #clock: Clock;
   readonly #compactor: Compactor | undefined;
   readonly #watches = new Set<OpenWatch>();
+  readonly #patience: Patience;
   readonly #tellsProgress: boolean;
   /** The newest revision that etcd ever told. */
   #newest = 0;
@@ -83,6 +93,7 @@ class EtcdBackend implements Backend {
     this.#clock = clock;
     this.#tellsProgress = tellsProgress;
     this.#leases = new Leases(connection, clock);
+    this.#patience = new Patience(options.endpoints.length);
     this.#compactor =
       milliseconds > 0 ? new Compactor({ connection, keyspace, clock, logger, milliseconds }) : undefined;
   }
@@ -113,13 +124,13 @@ class EtcdBackend implements Backend {
     const { limit = Infinity, after } = options;
     let revision = options.revision ?? 0;
     let key = after !== undefined && after >= prefix ? behind(this.#keyspace.key(after)) : start;
+    let length = pageLength;
     for (;;) {
-      const page = await this.#range({
-        key,
-        rangeEnd: rangeEnd(start),
-        revision,
-        limit: Math.min(pageLength, limit - items.length),
-      });
+      const page = await this.#page(start, key, revision, Math.min(length, limit - items.length));
+      if (page === undefined) {
+        length = Math.ceil(length / 4);
+        continue;
+      }
       for (const kv of page.kvs) if (!this.#keyspace.isMarker(kv)) items.push(this.#keyspace.toKeyValue(kv));
       if (revision === 0) revision = page.header.revision;
       const last = page.kvs.at(-1);
@@ -137,17 +148,13 @@ class EtcdBackend implements Backend {
       ttlSeconds === undefined || value === undefined
         ? 0
         : await this.#answer(this.#leases.grant(ttlSeconds), 'grant a lease');
-    const { header, succeeded, responses } = await this.#call(
-      'Txn',
-      {
-        compare: [{ result: 0, target: 2, key: etcdKey, modRevision: expect }],
-        success: [
-          value === undefined ? { deleteRange: { key: etcdKey } } : { put: { key: etcdKey, value, lease } },
-        ],
-        failure: [{ range: { key: etcdKey } }],
-      },
-      'write',
-    );
+    const { header, succeeded, responses } = await this.#txn(key, value, {
+      compare: [{ result: 0, target: 2, key: etcdKey, modRevision: expect }],
+      success: [
+        value === undefined ? { deleteRange: { key: etcdKey } } : { put: { key: etcdKey, value, lease } },
+      ],
+      failure: [{ range: { key: etcdKey } }],
+    });
     if (succeeded) return { revision: header.revision };
     const kv = responses[0]?.range?.kvs[0];
     throw new ConflictError(key, kv && this.#keyspace.toKeyValue(kv));
@@ -161,13 +168,15 @@ class EtcdBackend implements Backend {
   ): AsyncGenerator<BackendEvents, void, undefined> {
     if (signal.aborted) return;
     if (this.#closed) throw closedError();
-    const stream = await this.#answer(this.#connection.openWatch(), 'watch');
+    const member = await this.#answer(this.#connection.openWatch(), 'watch');
+    const { stream } = member;
     const watch = new OpenWatch({
-      stream,
+      member,
       clock: this.#clock,
       newest: () => this.#newest,
       putMarker: this.#tellsProgress ? undefined : () => this.#putMarker(prefix),
       after,
+      patience: this.#patience,
     });
     this.#watches.add(watch);
     const abort = (): void => stream.cancel();
@@ -182,9 +191,10 @@ class EtcdBackend implements Backend {
         options,
         created: (newest) => {
           this.#newest = Math.max(this.#newest, newest);
-          watch.requestProgress();
+          watch.created();
         },
         reached: (revision) => watch.reached(revision),
+        awaited: (isAwaited) => watch.awaited(isAwaited),
       });
       if (this.#isClosed()) throw closedError();
     } finally {
@@ -225,6 +235,21 @@ class EtcdBackend implements Backend {
     return this.#closed;
   }
 
+  /** Undefined if so many keys are too much for one answer. */
+  async #page(
+    prefix: Buffer,
+    key: Buffer,
+    revision: Revision,
+    limit: number,
+  ): Promise<RangeResponse | undefined> {
+    try {
+      return await this.#range({ key, rangeEnd: rangeEnd(prefix), revision, limit });
+    } catch (error) {
+      if (error instanceof UnavailableError && isTooLong(error.cause) && limit > 1) return undefined;
+      throw error;
+    }
+  }
+
   async #range(request: RangeRequest): Promise<RangeResponse> {
     const { revision = 0 } = request;
     try {
@@ -253,6 +278,16 @@ class EtcdBackend implements Backend {
 
   async #putMarker(prefix: string): Promise<void> {
     await this.#call('Put', { key: this.#keyspace.marker(prefix), value: Buffer.alloc(0) }, 'write');
+  }
+
+  async #txn(key: string, value: Buffer | undefined, request: TxnRequest): Promise<TxnResponse> {
+    try {
+      const response = await this.#connection.call('Txn', request);
+      this.#newest = Math.max(this.#newest, response.header.revision);
+      return response;
+    } catch (error) {
+      throw this.#closed ? closedError() : translateWrite(error, key, value?.length ?? 0);
+    }
   }
 
   async #call<K extends keyof Calls>(

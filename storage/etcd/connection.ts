@@ -1,6 +1,6 @@
 import * as grpc from '@grpc/grpc-js';
 import { fromJSON } from '@grpc/proto-loader';
-import { CompactedError, StorageError, UnavailableError } from '../errors.js';
+import { CompactedError, StorageError, TooLargeError, UnavailableError } from '../errors.js';
 import type { Calls, WatchRequest, WatchResponse } from './messages.js';
 import { services } from './messages.js';
 import { schema } from './schema.js';
@@ -20,15 +20,25 @@ export interface EtcdConnectionOptions {
 
 export type WatchStream = grpc.ClientDuplexStream<WatchRequest, WatchResponse>;
 
+/** A watch at one member. */
+export interface MemberWatch {
+  readonly stream: WatchStream;
+  /** Ends it with an error, and goes to another member from now on. */
+  giveUp(): void;
+}
+
 const callMilliseconds = 10_000;
+/** How long one member may take over what another can be asked as well. */
+const attemptMilliseconds = 3000;
 const connectMilliseconds = 2000;
 
 const channelOptions: grpc.ChannelOptions = {
-  'grpc.keepalive_time_ms': 10_000,
-  'grpc.keepalive_timeout_ms': 5000,
+  // etcd turns away those who ask more often than every five seconds.
+  'grpc.keepalive_time_ms': 6000,
+  'grpc.keepalive_timeout_ms': 3000,
   'grpc.initial_reconnect_backoff_ms': 100,
   'grpc.max_reconnect_backoff_ms': 2000,
-  'grpc.max_receive_message_length': 64 * 1024 * 1024,
+  'grpc.max_receive_message_length': 16 * 1024 * 1024,
   'grpc.max_send_message_length': -1,
 };
 
@@ -44,15 +54,35 @@ export class EtcdConnection {
     this.#clients = endpoints.map((endpoint) => createClient(endpoint, tls));
   }
 
+  /** What no member can have done yet is asked of the next one. Rejects with the last member's error. */
   async call<K extends keyof Calls>(
     name: K,
     request: Calls[K]['request'],
     signal?: AbortSignal,
   ): Promise<Calls[K]['response']> {
-    const client = await this.#connected();
-    signal?.throwIfAborted();
+    const deadline = Date.now() + callMilliseconds;
+    for (let left = this.#clients.length; ; left--) {
+      const client = await this.#connected();
+      signal?.throwIfAborted();
+      const until = left > 1 && repeatable.has(name) ? Date.now() + attemptMilliseconds : deadline;
+      try {
+        return await this.#attempt(client, name, request, Math.min(until, deadline), signal);
+      } catch (error) {
+        const another = repeatable.has(name) ? isCutOff(error) : isRefused(error);
+        if (left === 1 || !another || Date.now() >= deadline) throw error;
+      }
+    }
+  }
+
+  #attempt<K extends keyof Calls>(
+    client: grpc.Client,
+    name: K,
+    request: Calls[K]['request'],
+    deadline: number,
+    signal: AbortSignal | undefined,
+  ): Promise<Calls[K]['response']> {
     const method = this.#method<Calls[K]['request'], Calls[K]['response']>(services[name], name);
-    return await new Promise((resolve, reject) => {
+    return new Promise((resolve, reject) => {
       const abort = (): void => call.cancel();
       const call = client.makeUnaryRequest(
         method.path,
@@ -60,7 +90,7 @@ export class EtcdConnection {
         method.responseDeserialize,
         request,
         withLeader(),
-        { deadline: Date.now() + callMilliseconds },
+        { deadline },
         (error, response) => {
           signal?.removeEventListener('abort', abort);
           if (error === null && response !== undefined) resolve(response);
@@ -75,7 +105,7 @@ export class EtcdConnection {
     });
   }
 
-  async openWatch(): Promise<WatchStream> {
+  async openWatch(): Promise<MemberWatch> {
     const client = await this.#connected();
     const method = this.#method<WatchRequest, WatchResponse>('Watch', 'Watch');
     const stream = client.makeBidiStreamRequest(
@@ -85,9 +115,15 @@ export class EtcdConnection {
       withLeader(),
     );
     stream.on('error', (error) => {
-      if (isServiceError(error)) this.#avoid(client, error);
+      this.#avoid(client, error);
     });
-    return stream;
+    return {
+      stream,
+      giveUp: () => {
+        this.#prefer(this.#clients.indexOf(client) + 1);
+        stream.destroy(new UnavailableError('the member of etcd that was watched keeps silent'));
+      },
+    };
   }
 
   close(): void {
@@ -143,12 +179,28 @@ export class EtcdConnection {
   }
 
   /** The next call goes to another member: this one is gone, or cut off from the others. */
-  #avoid(client: grpc.Client, { code }: grpc.ServiceError): void {
-    const cutOff = code === grpc.status.UNAVAILABLE || code === grpc.status.DEADLINE_EXCEEDED;
+  #avoid(client: grpc.Client, error: unknown): void {
     const at = this.#clients.indexOf(client);
-    if (cutOff && at === this.#preferred) this.#preferred = (at + 1) % this.#clients.length;
+    if (isCutOff(error) && at === this.#preferred) this.#prefer(at + 1);
+  }
+
+  #prefer(at: number): void {
+    this.#preferred = at % this.#clients.length;
   }
 }
+
+/** Calls that may be done twice. */
+const repeatable: ReadonlySet<keyof Calls> = new Set(['Range', 'Status', 'Put', 'Compact']);
+
+const isCutOff = (error: unknown): boolean =>
+  isServiceError(error) &&
+  (error.code === grpc.status.UNAVAILABLE || error.code === grpc.status.DEADLINE_EXCEEDED);
+
+/** The member says that it has done nothing, nor will. */
+const isRefused = (error: unknown): boolean =>
+  isServiceError(error) &&
+  error.code === grpc.status.UNAVAILABLE &&
+  /^etcdserver: (no leader|not capable)|^No connection established/.test(error.details);
 
 export const closedError = (): UnavailableError => new UnavailableError('storage is closed');
 
@@ -158,6 +210,24 @@ export function translate(error: unknown, what: string): Error {
   if (!isServiceError(error)) return error instanceof Error ? error : new Error(String(error));
   return new UnavailableError(`etcd can not ${what}: ${error.details || error.message}`, { cause: error });
 }
+
+/** What a failed write of so many bytes means. */
+export function translateWrite(error: unknown, key: string, bytes: number): Error {
+  if (isServiceError(error) && error.details.includes('request is too large'))
+    return new TooLargeError(key, bytes);
+  if (!isCutOff(error) || isRefused(error)) return translate(error, 'write');
+  const { message } = translate(error, 'write');
+  return new UnavailableError(`${message}; whether ${key} was written is not known`, {
+    cause: error,
+    uncertain: true,
+  });
+}
+
+/** The answer did not fit into what a client takes. */
+export const isTooLong = (error: unknown): boolean =>
+  isServiceError(error) &&
+  error.code === grpc.status.RESOURCE_EXHAUSTED &&
+  error.details.includes('larger than max');
 
 export const isServiceError = (error: unknown): error is grpc.ServiceError =>
   error instanceof Error && 'code' in error && 'details' in error;

@@ -15,6 +15,8 @@ export interface WatchParts {
   readonly created: (newest: Revision) => void;
   /** Told how far the watch is. */
   readonly reached: (revision: Revision) => void;
+  /** Told whether the next answer is awaited now. */
+  readonly awaited: (isAwaited: boolean) => void;
 }
 
 /** Reads one watch stream. Ends when the stream is cancelled. */
@@ -34,7 +36,7 @@ export async function* readWatch(parts: WatchParts): AsyncGenerator<BackendEvent
   let position = after;
   let held: EtcdEvent[] = [];
   try {
-    for await (const response of stream as AsyncIterable<WatchResponse>) {
+    for await (const response of responses(parts)) {
       if (response.canceled) throw cancelError(response, position);
       if (response.created) {
         created(response.header.revision);
@@ -66,6 +68,15 @@ export async function* readWatch(parts: WatchParts): AsyncGenerator<BackendEvent
     stream.cancel();
   }
   throw new UnavailableError('etcd ended the watch');
+}
+
+async function* responses({ stream, awaited }: WatchParts): AsyncGenerator<WatchResponse> {
+  awaited(true);
+  for await (const response of stream as AsyncIterable<WatchResponse>) {
+    awaited(false);
+    yield response;
+    awaited(true);
+  }
 }
 
 function cancelError({ compactRevision, cancelReason }: WatchResponse, position: Revision): Error {

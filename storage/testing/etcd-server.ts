@@ -17,6 +17,9 @@ export interface EtcdMember {
   kill(): Promise<void>;
   /** Starts it again with what it had. */
   restart(): Promise<void>;
+  /** Stops it in its tracks: its connections stay open, and nothing answers. */
+  pause(): void;
+  resume(): void;
 }
 
 export interface EtcdCluster {
@@ -26,12 +29,17 @@ export interface EtcdCluster {
 
 export interface EtcdClusterOptions {
   readonly size?: number;
+  readonly flags?: readonly string[];
   /** PEM files. */
   readonly tls?: { readonly ca: string; readonly cert: string; readonly key: string };
 }
 
 /** Starts a cluster of its own on this machine. */
-export async function startEtcd({ size = 1, tls }: EtcdClusterOptions = {}): Promise<EtcdCluster> {
+export async function startEtcd({
+  size = 1,
+  tls,
+  flags: moreFlags = [],
+}: EtcdClusterOptions = {}): Promise<EtcdCluster> {
   const directory = await mkdtemp(join(tmpdir(), 'nativirt-etcd-'));
   const ports = await freePorts(size * 2);
   const names = Array.from({ length: size }, (_, i) => `m${i}`);
@@ -48,6 +56,7 @@ export async function startEtcd({ size = 1, tls }: EtcdClusterOptions = {}): Pro
       ...['--listen-peer-urls', peer(i), '--initial-advertise-peer-urls', peer(i)],
       ...['--initial-cluster', initialCluster, '--heartbeat-interval', '50', '--election-timeout', '500'],
       ...tlsFlags,
+      ...moreFlags,
     ];
     return new Member(endpoint(i), flags);
   });
@@ -74,6 +83,14 @@ class Member implements EtcdMember {
   async restart(): Promise<void> {
     this.#process = spawn('etcd', this.#flags, { stdio: 'ignore' });
     await once(this.#process, 'spawn');
+  }
+
+  pause(): void {
+    this.#process?.kill('SIGSTOP');
+  }
+
+  resume(): void {
+    this.#process?.kill('SIGCONT');
   }
 
   async kill(): Promise<void> {
