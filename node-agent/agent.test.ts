@@ -32,12 +32,14 @@ async function setUp(t: TestContext) {
     const agent = await createNodeAgent({
       client,
       nodeName,
-      dataDirectory: join(directory, nodeName),
-      launcher: { command: fakeLauncher, environment: {} },
-      images: { layoutDirectories: [] },
+      pods: {
+        kind: 'processes',
+        dataDirectory: join(directory, nodeName),
+        launcher: { command: fakeLauncher, environment: {} },
+        images: { layoutDirectories: [] },
+      },
       streams: { credentials: () => ({ ca: authority.cert, ...server }), host: '127.0.0.1', port: 0 },
       version: '0.1.0',
-      registerNode: true,
       logger: new SilentLogger(),
     });
     const controller = new AbortController();

@@ -1,35 +1,30 @@
 /** The agent of one node: everything that happens there for its virtual machines. */
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Client } from '../controllers/runtime/client.js';
 import { systemClock, type Clock } from '../controllers/runtime/clock.js';
 import type { ControllerMetrics, Runnable } from '../controllers/runtime/controller.js';
 import { ClientEventRecorder } from '../controllers/runtime/event-recorder.js';
 import type { Informer } from '../controllers/runtime/informer.js';
 import { Informers } from '../controllers/runtime/informers.js';
-import { nodes, pods, virtualMachineInstances } from '../controllers/runtime/kinds.js';
+import { nodes, virtualMachineInstances } from '../controllers/runtime/kinds.js';
 import type { Logger } from '../controllers/runtime/logger.js';
 import { sharedSignal } from '../controllers/runtime/signals.js';
 import type { KubernetesObject } from '../openapi/meta.js';
-import { collectImages } from './images/garbage-collection.js';
-import { ImagePuller, type PullerOptions } from './images/puller.js';
-import { ImageStore } from './images/store.js';
+import type { KubeletPodsOptions } from './kubelet/kubelet-pod-host.js';
 import { readHostFacts } from './node/host-facts.js';
 import { keepLease } from './node/node-lease.js';
 import { NodeRegistration } from './node/node-registration.js';
-import { PodDirectories } from './pod-directory.js';
-import type { LauncherCommand } from './pod-runtime/launcher-process.js';
-import { PodRuntime } from './pod-runtime/pod-runtime.js';
+import type { PodHost, PodHostContext, PodHostCounts } from './pod-host.js';
+import type { ProcessPodsOptions } from './pod-runtime/process-pod-host.js';
 import { StreamServer, type StreamCredentials } from './streams/stream-server.js';
 import { VirtualMachineInstanceAgent } from './virtual-machine-instance/virtual-machine-instance-agent.js';
 
 export interface NodeAgentOptions {
   readonly client: Client;
   readonly nodeName: string;
-  /** This agent's own: pods and images are kept here. */
-  readonly dataDirectory: string;
-  readonly launcher: LauncherCommand;
-  readonly images: Pick<PullerOptions, 'layoutDirectories' | 'defaultRegistry' | 'registries'>;
+  /** `processes`: this agent is kubelet too, and makes the Node. `kubelet`: the cluster's runs beside it. */
+  readonly pods:
+    | ({ readonly kind: 'processes' } & ProcessPodsOptions)
+    | ({ readonly kind: 'kubelet' } & KubeletPodsOptions);
   readonly streams: {
     readonly credentials: () => StreamCredentials;
     /** Where to listen, and the address that the Node tells. */
@@ -38,20 +33,15 @@ export interface NodeAgentOptions {
     readonly port: number;
   };
   readonly version: string;
-  /** True where no kubelet makes the Node: standalone. */
-  readonly registerNode: boolean;
   readonly logger: Logger;
   readonly clock?: Clock;
   readonly random?: () => number;
   readonly metrics?: ControllerMetrics;
 }
 
-export interface NodeAgentCounts {
-  readonly pods: number;
+export interface NodeAgentCounts extends PodHostCounts {
   readonly launcherSessions: number;
   readonly streams: number;
-  readonly images: number;
-  readonly imageBytes: number;
 }
 
 export interface NodeAgent extends Runnable {
@@ -65,12 +55,22 @@ export interface NodeAgent extends Runnable {
   reload(): void;
 }
 
-/** Prepares the data directory. Rejects if that cannot be used. */
+/** Prepares what it keeps on disk. Rejects if that cannot be used. */
 export async function createNodeAgent(options: NodeAgentOptions): Promise<NodeAgent> {
-  const { dataDirectory, clock = systemClock } = options;
-  await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
-  const store = await ImageStore.open(join(dataDirectory, 'images'), () => clock.now());
-  return new Agent(options, store);
+  return new Agent(options, await podHostOf(options));
+}
+
+/** Either is loaded only where it is used: images and volumes are much code for an agent that leaves them to a kubelet. */
+async function podHostOf({
+  pods,
+  clock = systemClock,
+}: NodeAgentOptions): Promise<(context: PodHostContext) => PodHost> {
+  if (pods.kind === 'kubelet') {
+    const { kubeletPodHost } = await import('./kubelet/kubelet-pod-host.js');
+    return (context) => kubeletPodHost(pods, context);
+  }
+  const { openProcessPods } = await import('./pod-runtime/process-pod-host.js');
+  return openProcessPods(pods, clock);
 }
 
 class Agent implements NodeAgent {
@@ -79,8 +79,7 @@ class Agent implements NodeAgent {
   private readonly logger: Logger;
   private readonly informers: Informers;
   private readonly recorder: ClientEventRecorder;
-  private readonly directories: PodDirectories;
-  private readonly runtime: PodRuntime;
+  private readonly host: PodHost;
   private readonly instances: VirtualMachineInstanceAgent;
   private readonly streams: StreamServer;
   private readonly synced: readonly Informer<KubernetesObject>[];
@@ -89,9 +88,9 @@ class Agent implements NodeAgent {
 
   constructor(
     private readonly options: NodeAgentOptions,
-    private readonly store: ImageStore,
+    hostOf: (context: PodHostContext) => PodHost,
   ) {
-    const { client, nodeName, dataDirectory, random = Math.random, metrics } = options;
+    const { client, nodeName, random = Math.random, metrics } = options;
     this.clock = options.clock ?? systemClock;
     this.logger = options.logger.child({ node: nodeName });
     this.ready = new Promise((resolve) => (this.resolveReady = resolve));
@@ -104,27 +103,20 @@ class Agent implements NodeAgent {
       logger,
       clock,
     });
-    this.directories = new PodDirectories(join(dataDirectory, 'pods'));
-    const { recorder, directories } = this;
-    const podInformer = this.informers.get(pods, { fieldSelector: `spec.nodeName=${nodeName}` });
-    const instanceInformer = this.informers.get(virtualMachineInstances, {
+    const { informers, recorder } = this;
+    const shared = { client, clock, logger, recorder, nodeName };
+    this.host = hostOf({ ...shared, informers, random, address: options.streams.host });
+    const { directories, runtimeUser } = this.host;
+    const instanceInformer = informers.get(virtualMachineInstances, {
       fieldSelector: `status.nodeName=${nodeName}`,
     });
-    this.synced = [podInformer, instanceInformer];
-    const shared = { client, clock, logger, recorder, directories };
-    this.runtime = new PodRuntime({
-      ...shared,
-      random,
-      puller: new ImagePuller({ store, now: () => clock.now(), ...options.images }),
-      launcher: options.launcher,
-      address: options.streams.host,
-      informer: podInformer,
-    });
+    this.synced = [...this.host.informers, instanceInformer];
     this.instances = new VirtualMachineInstanceAgent({
       ...shared,
-      nodeName,
+      directories,
       informer: instanceInformer,
-      node: { launcherVersion: options.version, runtimeUser: process.getuid?.() ?? 0 },
+      prepare: (vmi, pod, signal) => this.host.prepare(vmi, pod, signal),
+      node: { launcherVersion: options.version, runtimeUser },
       metrics,
     });
     this.streams = new StreamServer({
@@ -142,13 +134,10 @@ class Agent implements NodeAgent {
   }
 
   counts(): NodeAgentCounts {
-    const images = this.store.list();
     return {
-      pods: this.runtime.size,
+      ...this.host.counts(),
       launcherSessions: this.instances.size,
       streams: this.streams.size,
-      images: images.length,
-      imageBytes: images.reduce((sum, { size }) => sum + size, 0),
     };
   }
 
@@ -160,7 +149,7 @@ class Agent implements NodeAgent {
   async run(stop: AbortSignal): Promise<void> {
     const signal = sharedSignal(stop);
     const { clock, logger } = this;
-    const { client, nodeName, dataDirectory, streams } = this.options;
+    const { client, nodeName, streams, pods } = this.options;
     const port = await this.streams.listen();
     this.running = true;
     logger.info({ address: streams.host, port }, 'the node agent listens');
@@ -173,11 +162,10 @@ class Agent implements NodeAgent {
       await Promise.all([
         this.informers.run(signal),
         this.recorder.run(signal),
-        this.runtime.run(signal),
+        this.host.run(signal),
         this.instances.run(signal),
         registration.run(signal),
-        ...(this.options.registerNode ? [keepLease({ client, clock, logger, nodeName }, signal)] : []),
-        collectImages({ store: this.store, directory: dataDirectory, clock, logger }, signal),
+        ...(pods.kind === 'processes' ? [keepLease({ client, clock, logger, nodeName }, signal)] : []),
         seen,
       ]);
     } finally {
@@ -187,17 +175,17 @@ class Agent implements NodeAgent {
   }
 
   private registration(port: number): NodeRegistration {
-    const { client, nodeName, dataDirectory, registerNode, streams, version } = this.options;
-    const { clock, logger } = this;
-    const host = streams.host.includes(':') ? `[${streams.host}]` : streams.host;
+    const { client, nodeName, pods, streams, version } = this.options;
+    const { clock, logger, host } = this;
+    const address = streams.host.includes(':') ? `[${streams.host}]` : streams.host;
     return new NodeRegistration({
       client,
       clock,
       logger,
       informer: this.informers.get(nodes, { fieldSelector: `metadata.name=${nodeName}` }),
-      registerNode,
-      identity: { name: nodeName, address: streams.host, streamAddress: `${host}:${port}`, version },
-      readFacts: () => readHostFacts(dataDirectory),
+      registerNode: pods.kind === 'processes',
+      identity: { name: nodeName, address: streams.host, streamAddress: `${address}:${port}`, version },
+      readFacts: () => readHostFacts(host.storage),
     });
   }
 }

@@ -1,5 +1,6 @@
 /** Small file helpers: every file that another process or a later start reads is written whole or not at all. */
 import { randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
@@ -58,5 +59,28 @@ export async function readTextIfPresent(path: string): Promise<string | undefine
   } catch (error) {
     if (isNotExist(error)) return undefined;
     throw error;
+  }
+}
+
+/**
+ * As `readTextIfPresent`, for a file that somebody less trusted has written: links, pipes and devices are refused, and so is more than
+ * `longest` bytes.
+ */
+export async function readForeignTextIfPresent(path: string, longest: number): Promise<string | undefined> {
+  let file: Awaited<ReturnType<typeof open>>;
+  try {
+    file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    if (isNotExist(error)) return undefined;
+    throw error;
+  }
+  try {
+    const stats = await file.stat();
+    if (!stats.isFile()) throw new Error(`${path} is not a regular file`);
+    if (stats.size > longest) throw new Error(`${path} is longer than ${longest} bytes`);
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(stats.size), 0, stats.size, 0);
+    return buffer.toString('utf8', 0, bytesRead);
+  } finally {
+    await file.close();
   }
 }

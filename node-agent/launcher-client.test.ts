@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { systemClock } from '../controllers/runtime/clock.js';
 import { launcherErrorCodes, type DomainStatus } from '../openapi/launcher/protocol.js';
-import { LauncherClient, LauncherConnectionError, LauncherError, openConsole } from './launcher-client.js';
+import { LauncherClient, LauncherError, openConsole } from './launcher-client.js';
+import { LauncherConnectionError } from './unix-socket.js';
 import { domainStatus } from './testing/domain-status.js';
 
 type Answer = (message: { id: number; method: string; params: unknown }, socket: Socket) => void;

@@ -1,9 +1,8 @@
 /** Client of a launcher's control socket: JSON-RPC 2.0, one message a line (openapi/launcher/protocol.ts). */
-import { open } from 'node:fs/promises';
-import { connect, type Socket } from 'node:net';
-import { basename, dirname } from 'node:path';
+import type { Socket } from 'node:net';
 import type { DomainStatus, LauncherMethods, LauncherNotifications } from '../openapi/launcher/protocol.js';
 import type { Clock } from '../controllers/runtime/clock.js';
+import { connectUnix, LauncherConnectionError } from './unix-socket.js';
 
 /** The launcher answered with an error; `code` is one of `launcherErrorCodes` or JSON-RPC's own. */
 export class LauncherError extends Error {
@@ -13,14 +12,6 @@ export class LauncherError extends Error {
   ) {
     super(message);
     this.name = 'LauncherError';
-  }
-}
-
-/** No answer: the launcher does not listen, went away, or took too long. */
-export class LauncherConnectionError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'LauncherConnectionError';
   }
 }
 
@@ -37,48 +28,6 @@ interface Pending {
 
 /** Neither statuses nor VMIs come near this; a peer that sends more is broken. */
 const maximumLineLength = 32 * 1024 * 1024;
-const longestUnixPath = 107;
-
-/** Connects, also where the path is longer than a unix socket's address may be. */
-export async function connectUnix(path: string, signal?: AbortSignal): Promise<Socket> {
-  if (Buffer.byteLength(path) <= longestUnixPath) return connected(path, path, signal);
-  const directory = await open(dirname(path), 'r');
-  try {
-    return await connected(`/proc/self/fd/${directory.fd}/${basename(path)}`, path, signal);
-  } finally {
-    await directory.close();
-  }
-}
-
-function connected(address: string, path: string, signal?: AbortSignal): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ path: address });
-    const settle = (): void => {
-      signal?.removeEventListener('abort', abort);
-      socket.off('error', fail).off('connect', succeed);
-    };
-    const abort = (): void => {
-      settle();
-      socket.destroy();
-      reject(signal?.reason as Error);
-    };
-    const fail = (error: Error): void => {
-      settle();
-      reject(new LauncherConnectionError(`cannot connect to ${path}: ${error.message}`, { cause: error }));
-    };
-    const succeed = (): void => {
-      settle();
-      resolve(socket);
-    };
-    if (signal?.aborted === true) {
-      abort();
-      return;
-    }
-    signal?.addEventListener('abort', abort, { once: true });
-    socket.once('error', fail).once('connect', succeed);
-  });
-}
-
 /** Cuts a byte stream into lines. */
 class LineReader {
   private parts: Buffer[] = [];

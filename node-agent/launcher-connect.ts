@@ -2,8 +2,9 @@
 import { watch } from 'node:fs';
 import type { Clock } from '../controllers/runtime/clock.js';
 import { podLayout } from '../openapi/launcher/protocol.js';
-import { LauncherClient, LauncherConnectionError } from './launcher-client.js';
-import type { PodDirectory } from './pod-directory.js';
+import { LauncherClient } from './launcher-client.js';
+import type { LauncherDirectory } from './launcher-directory.js';
+import { LauncherConnectionError } from './unix-socket.js';
 import { Wakeup } from './wakeup.js';
 
 /** A socket file may exist for a moment before its server listens: no event tells when it does. */
@@ -14,7 +15,7 @@ const listenGraceMilliseconds = 10;
  * only: give it one that aborts when the launcher ends.
  */
 export async function connectLauncher(
-  directory: PodDirectory,
+  directory: LauncherDirectory,
   clock: Clock,
   signal: AbortSignal,
   callTimeoutMilliseconds = 30_000,

@@ -1,20 +1,23 @@
 /** The lasting connection to one launcher: its newest status, and whether it still lives. */
 import type { VirtualMachineInstance } from '../openapi/generated/types/kubevirt_v1.js';
-import type { DomainStatus } from '../openapi/launcher/protocol.js';
+import type { DomainStatus, LauncherMethods } from '../openapi/launcher/protocol.js';
 import { sleep, type Clock } from '../controllers/runtime/clock.js';
 import type { Logger } from '../controllers/runtime/logger.js';
 import { errorCode } from './files.js';
-import type { LauncherClient } from './launcher-client.js';
-import { LauncherConnectionError, LauncherError } from './launcher-client.js';
+import { LauncherError, type LauncherClient } from './launcher-client.js';
 import { connectLauncher } from './launcher-connect.js';
-import type { PodDirectory } from './pod-directory.js';
+import type { LauncherDirectory } from './launcher-directory.js';
 import { linkSignals } from './signals.js';
+import { LauncherConnectionError } from './unix-socket.js';
 
 export type SessionView =
   | { readonly kind: 'connecting' }
   | { readonly kind: 'connected'; readonly status: DomainStatus }
   /** The launcher is gone. `status` is its last word, final or not; undefined if it left none. */
   | { readonly kind: 'ended'; readonly status: DomainStatus | undefined };
+
+/** What a launcher is given besides its VMI. */
+export type NodePart = Omit<LauncherMethods['start']['params'], 'vmi'>;
 
 export interface LauncherSessionOptions {
   readonly clock: Clock;
@@ -38,7 +41,7 @@ export class LauncherSession {
   readonly done: Promise<void>;
 
   constructor(
-    private readonly directory: PodDirectory,
+    private readonly directory: LauncherDirectory,
     private readonly options: LauncherSessionOptions,
   ) {
     this.done = this.follow().catch((error: unknown) => {
@@ -55,12 +58,12 @@ export class LauncherSession {
     return this.refusal;
   }
 
-  /** Sends the VMI, once for each connection. */
-  start(vmi: VirtualMachineInstance): void {
+  /** Sends the VMI, once for each connection. `node`: what the node has made for it. */
+  start(vmi: VirtualMachineInstance, node: NodePart = {}): void {
     const { client } = this;
     if (this.starting || client === undefined) return;
     this.starting = true;
-    client.call('start', { vmi }, this.closing.signal).then(
+    client.call('start', { ...node, vmi }, this.closing.signal).then(
       (status) => {
         this.newStatus(status);
       },

@@ -50,15 +50,17 @@ async function setUp(t: TestContext, disk = Buffer.alloc(1024 * 1024)) {
     const agent = await createNodeAgent({
       client,
       nodeName,
-      dataDirectory,
-      launcher: {
-        command: [process.execPath, ...launcherNodeFlags, launcher.bundle, '--qemu', fakeQemu],
-        environment: { ...launcherEnvironment, PATH: process.env['PATH'] ?? '' },
+      pods: {
+        kind: 'processes',
+        dataDirectory,
+        launcher: {
+          command: [process.execPath, ...launcherNodeFlags, launcher.bundle, '--qemu', fakeQemu],
+          environment: { ...launcherEnvironment, PATH: process.env['PATH'] ?? '' },
+        },
+        images: { layoutDirectories: [directory] },
       },
-      images: { layoutDirectories: [directory] },
       streams: { credentials: () => ({ ca: authority.cert, ...server }), host: '127.0.0.1', port: 0 },
       version: '0.1.0',
-      registerNode: true,
       logger: new SilentLogger(),
     });
     const controller = new AbortController();

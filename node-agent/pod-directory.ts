@@ -2,8 +2,9 @@
 import { mkdir, readdir, readFile, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { finalStates, podLayout, type DomainStatus } from '../openapi/launcher/protocol.js';
+import { podLayout } from '../openapi/launcher/protocol.js';
 import { isNotExist, readTextIfPresent, writeFileAtomic } from './files.js';
+import { checkedUid, LauncherDirectory, uidPattern, type LauncherDirectories } from './launcher-directory.js';
 import {
   commandLine,
   isAlive,
@@ -21,19 +22,9 @@ const preparedFile = 'prepared.json';
 /** Milliseconds. A process that SIGKILL has not ended by then waits in the kernel, for a dead disk perhaps. */
 const longestPause = 3000;
 
-/** UIDs become directory names. */
-const uidPattern = /^[A-Za-z0-9][A-Za-z0-9.-]{0,252}$/;
-
-export class PodDirectory {
-  readonly path: string;
-
+export class PodDirectory extends LauncherDirectory {
   constructor(root: string, uid: string) {
-    if (!uidPattern.test(uid)) throw new Error(`"${uid}" is not a UID`);
-    this.path = join(root, uid);
-  }
-
-  get controlSocket(): string {
-    return join(this.path, podLayout.controlSocket);
+    super(join(root, checkedUid(uid)));
   }
 
   get log(): string {
@@ -84,23 +75,6 @@ export class PodDirectory {
     return text === undefined
       ? undefined
       : new Map(Object.entries(JSON.parse(text) as Record<string, string>));
-  }
-
-  /** The last status that the launcher left; undefined if none, or none that can be read. */
-  async lastStatus(): Promise<DomainStatus | undefined> {
-    const text = await readTextIfPresent(join(this.path, podLayout.status));
-    if (text === undefined) return undefined;
-    try {
-      return JSON.parse(text) as DomainStatus;
-    } catch {
-      // A launcher writes it atomically; a damaged file says no more than a missing one.
-      return undefined;
-    }
-  }
-
-  async finalStatus(): Promise<DomainStatus | undefined> {
-    const status = await this.lastStatus();
-    return status !== undefined && finalStates.includes(status.state) ? status : undefined;
   }
 
   /**
@@ -161,8 +135,8 @@ export class PodDirectory {
   }
 }
 
-/** All pods of one node. */
-export class PodDirectories {
+/** All pods of one node that runs them as processes. */
+export class PodDirectories implements LauncherDirectories {
   constructor(readonly root: string) {}
 
   of(uid: string): PodDirectory {

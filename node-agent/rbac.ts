@@ -13,6 +13,11 @@ export const nodeAgentRules: readonly PolicyRule[] = [
   { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
 ];
 
+/** Needed besides where a kubelet runs the pods. */
+export const kubeletAgentRules: readonly PolicyRule[] = [
+  { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] },
+];
+
 /** Needed besides where the agent is kubelet as well: in standalone. */
 export const podRuntimeRules: readonly PolicyRule[] = [
   { apiGroups: [''], resources: ['nodes'], verbs: ['create'] },

@@ -9,17 +9,18 @@ import { nativirtVersion } from '../version.js';
 import { integerFlag, logLevelFlag, parseFlags, requiredFlag } from './flags.js';
 import { createLogger, runUntilSignalled } from './process.js';
 
-const usage = `Usage: nativirt node-agent --data-dir DIR --tls-cert-file FILE --tls-private-key-file FILE --client-ca-file FILE [FLAGS]
+const usage = `Usage: nativirt node-agent --tls-cert-file FILE --tls-private-key-file FILE --client-ca-file FILE [FLAGS]
 
   --kubeconfig FILE            the API server and who we are there (default: the pod's service account)
   --node-name NAME             the node (default: this machine's name)
-  --data-dir DIR               pods and images
+  --kubelet-dir DIR            root directory of the kubelet that runs launcher pods (default: /var/lib/kubelet)
   --bind-address ADDRESS       where consoles are served, and the address the Node tells (default: 127.0.0.1)
   --stream-port PORT           its port (default: any free one)
   --tls-cert-file FILE         certificate of the streams: it names <node>.node-agent.nativirt.io
   --tls-private-key-file FILE  its key
   --client-ca-file FILE        who issues the API server's client certificate
-  --register-node              make the Node object and run launcher pods as processes: where there is no kubelet
+  --register-node              where there is no kubelet: make the Node object and run launcher pods as processes
+  --data-dir DIR               their pods and images
   --qemu PATH                  the QEMU to run (default: qemu-system-x86_64 on PATH)
   --image-layout-dir DIR       a directory that oci: image references may point into; may be given more than once
   --default-registry HOST      registry of images that name none
@@ -32,6 +33,7 @@ export const run = (argv: readonly string[]): Promise<number> =>
     const flags = parseFlags(argv, {
       kubeconfig: { type: 'string' },
       'node-name': { type: 'string' },
+      'kubelet-dir': { type: 'string' },
       'data-dir': { type: 'string' },
       'bind-address': { type: 'string' },
       'stream-port': { type: 'string' },
@@ -60,12 +62,18 @@ export const run = (argv: readonly string[]): Promise<number> =>
     const agent = await createNodeAgent({
       client: createHttpClient({ ...connection, userAgent: name, fieldManager: name }),
       nodeName,
-      dataDirectory: requiredFlag('--data-dir', flags['data-dir']),
-      launcher: launcherCommand({ qemu: flags.qemu }),
-      images: {
-        layoutDirectories: flags['image-layout-dir'] ?? [],
-        defaultRegistry: flags['default-registry'],
-      },
+      pods:
+        flags['register-node'] === true
+          ? {
+              kind: 'processes',
+              dataDirectory: requiredFlag('--data-dir', flags['data-dir']),
+              launcher: launcherCommand({ qemu: flags.qemu }),
+              images: {
+                layoutDirectories: flags['image-layout-dir'] ?? [],
+                defaultRegistry: flags['default-registry'],
+              },
+            }
+          : { kind: 'kubelet', directory: flags['kubelet-dir'] ?? '/var/lib/kubelet' },
       streams: {
         credentials: () => ({
           cert: readFileSync(files.cert, 'utf8'),
@@ -76,7 +84,6 @@ export const run = (argv: readonly string[]): Promise<number> =>
         port: integerFlag('--stream-port', flags['stream-port'] ?? '0', 0, 65_535),
       },
       version: nativirtVersion,
-      registerNode: flags['register-node'] === true,
       logger: createLogger(logLevelFlag(flags['log-level'])),
     });
     await agent.run(signal);

@@ -140,15 +140,17 @@ async function startParts(
       const agent = await createNodeAgent({
         client: clientOf(pair, nodeUser(nodeName)),
         nodeName,
-        dataDirectory: path.join(options.dataDirectory, 'nodes', nodeName),
-        launcher: launcherCommand(options),
-        images: {
-          layoutDirectories: options.imageLayoutDirectories,
-          defaultRegistry: options.defaultRegistry,
+        pods: {
+          kind: 'processes',
+          dataDirectory: path.join(options.dataDirectory, 'nodes', nodeName),
+          launcher: launcherCommand(options),
+          images: {
+            layoutDirectories: options.imageLayoutDirectories,
+            defaultRegistry: options.defaultRegistry,
+          },
         },
         streams: { credentials: () => ({ ca: identities.ca, ...streams }), host: '127.0.0.1', port: 0 },
         version: nativirtVersion,
-        registerNode: true,
         metrics,
         logger: logger.child({ component: 'node-agent', node: nodeName }),
       });

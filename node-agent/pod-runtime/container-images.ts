@@ -7,6 +7,7 @@ import type { VirtualMachineInstance } from '../../openapi/generated/types/kubev
 import type { Client } from '../../controllers/runtime/client.js';
 import { isNotFound } from '../../controllers/runtime/errors.js';
 import { secrets, virtualMachineInstances } from '../../controllers/runtime/kinds.js';
+import { computeContainer, imageContainer, kernelBootContainer } from '../../openapi/launcher/pod.js';
 import { podLayout } from '../../openapi/launcher/protocol.js';
 import { errorCode } from '../files.js';
 import type { WantedPath } from '../images/extract.js';
@@ -14,11 +15,8 @@ import type { PulledImage } from '../images/puller.js';
 import type { PodDirectory } from '../pod-directory.js';
 import { PodError } from './errors.js';
 
-/** The launcher itself. Its image is not pulled: it runs as a process of this machine. */
-export const launcherContainer = 'compute';
 /** `volume<name>` carries the disk of the containerDisk volume `<name>`. */
-const diskContainerPrefix = 'volume';
-const kernelBootContainer = 'kernel-boot';
+const diskContainerPrefix = imageContainer('');
 /** The launcher logs the guest's console itself. */
 const ignoredContainers = new Set(['guest-console-log']);
 const defaultDiskPath: WantedPath = '/disk/';
@@ -77,7 +75,7 @@ export function containerImages(
   directory: PodDirectory,
 ): ContainerImage[] {
   return (pod.spec?.containers ?? []).flatMap(({ name, image = '', imagePullPolicy: policy }) => {
-    if (name === launcherContainer || ignoredContainers.has(name)) return [];
+    if (name === computeContainer || ignoredContainers.has(name)) return [];
     if (vmi !== undefined && name === kernelBootContainer) {
       return [{ container: name, image, policy, files: kernelFiles(vmi, directory) }];
     }

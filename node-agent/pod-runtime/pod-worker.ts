@@ -7,6 +7,7 @@
  * directory how far things are.
  */
 import type { Pod } from '../../openapi/generated/types/core_v1.js';
+import { launcherLabel, launcherLabelValue } from '../../openapi/launcher/pod.js';
 import { finalStates } from '../../openapi/launcher/protocol.js';
 import { Backoff } from '../../controllers/runtime/backoff.js';
 import { sleep, timestamp } from '../../controllers/runtime/clock.js';
@@ -22,8 +23,6 @@ import { Preparation, type PreparationOptions } from './preparation.js';
 import { StatusWriter } from './status-writer.js';
 import { Termination } from './termination.js';
 
-export const launcherLabel = 'kubevirt.io';
-export const launcherLabelValue = 'virt-launcher';
 /** Annotation of launcher pods: the VMI's name. */
 const domainAnnotation = 'kubevirt.io/domain';
 

@@ -6,6 +6,7 @@ import { sleep, type Clock } from '../../controllers/runtime/clock.js';
 import { ClientError } from '../../controllers/runtime/errors.js';
 import type { EventRecorder } from '../../controllers/runtime/event-recorder.js';
 import type { Logger } from '../../controllers/runtime/logger.js';
+import { computeContainer } from '../../openapi/launcher/pod.js';
 import { errorCode } from '../files.js';
 import { ImageError } from '../images/errors.js';
 import type { ImagePuller, PulledImage, PullRequest } from '../images/puller.js';
@@ -14,7 +15,6 @@ import { linkSignals, type LinkedSignal } from '../signals.js';
 import {
   containerImages,
   hasImages,
-  launcherContainer,
   ownerOf,
   placeFiles,
   pullSecrets,
@@ -131,13 +131,13 @@ export class Preparation {
     const tell = (message: string): void => {
       if (message === told) return;
       told = message;
-      this.wait(launcherContainer, { reason: 'ContainerCreating', message });
+      this.wait(computeContainer, { reason: 'ContainerCreating', message });
     };
     for (;;) {
       try {
         const { pod, directory, signal } = this;
         await prepareVolumes({ client, clock, logger, pod, directory, signal, waiting: tell });
-        if (told !== undefined) this.wait(launcherContainer, undefined);
+        if (told !== undefined) this.wait(computeContainer, undefined);
         return;
       } catch (error) {
         this.signal.throwIfAborted();

@@ -3,7 +3,8 @@ import type { Duplex } from 'node:stream';
 import { STATUS_CODES } from 'node:http';
 import { launcherErrorCodes } from '../../openapi/launcher/protocol.js';
 import type { Status } from '../../openapi/meta.js';
-import { LauncherConnectionError, LauncherError } from '../launcher-client.js';
+import { LauncherError } from '../launcher-client.js';
+import { LauncherConnectionError } from '../unix-socket.js';
 
 export type RefusalReason =
   | 'BadRequest'

@@ -1,7 +1,7 @@
 /** What a request to the agent is about: one VMI of this node, found by its path and UID. */
 import type { VirtualMachineInstance } from '../../openapi/generated/types/kubevirt_v1.js';
 import type { Informer } from '../../controllers/runtime/informer.js';
-import type { PodDirectories, PodDirectory } from '../pod-directory.js';
+import type { LauncherDirectories, LauncherDirectory } from '../launcher-directory.js';
 import { Refusal } from './refusal.js';
 
 export interface InstanceRequest {
@@ -17,12 +17,12 @@ export interface Instances {
   readonly nodeName: string;
   /** VMIs of this node. */
   readonly informer: Informer<VirtualMachineInstance>;
-  readonly directories: PodDirectories;
+  readonly directories: LauncherDirectories;
 }
 
 export interface FoundInstance {
   readonly vmi: VirtualMachineInstance;
-  readonly directory: PodDirectory;
+  readonly directory: LauncherDirectory;
 }
 
 const pathPattern = /^\/v1\/namespaces\/([^/]+)\/virtualmachineinstances\/([^/]+)\/([a-z]+)$/;

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { podLayout } from '../../openapi/launcher/protocol.js';
-import { connectUnix } from '../launcher-client.js';
+import { connectUnix } from '../unix-socket.js';
 import type { ExclusiveSessions } from './exclusive-sessions.js';
 import { Refusal } from './refusal.js';
 import type { StreamTarget } from './stream-target.js';

@@ -38,13 +38,8 @@ function recordPhase(
     case 'Running': {
       const version = domain?.qemuVersion === undefined ? 'QEMU' : `QEMU ${domain.qemuVersion}`;
       const how = domain?.accelerator === undefined ? '' : ` with ${domain.accelerator.toUpperCase()}`;
-      recorder.event(
-        after,
-        'Normal',
-        'Created',
-        `Virtual hardware created on node ${after.status?.nodeName ?? ''}`,
-      );
-      recorder.event(after, 'Normal', 'Started', `Guest started in ${version}${how}`);
+      const node = after.status?.nodeName ?? '';
+      recorder.event(after, 'Normal', 'Started', `Guest started in ${version}${how} on node ${node}`);
       if (domain?.accelerator === 'tcg')
         recorder.event(after, 'Warning', 'SoftwareEmulation', upper(emulationMessage));
       return;

@@ -34,6 +34,7 @@ async function setUp(t: TestContext, fake: object = {}, spec: Partial<VirtualMac
       nodeName,
       directories,
       informer: informers.get(virtualMachineInstances, { fieldSelector: `status.nodeName=${nodeName}` }),
+      prepare: () => Promise.resolve({}),
       node: { launcherVersion: 'v0.1.0', runtimeUser: 107 },
     });
     const controller = new AbortController();
@@ -114,7 +115,7 @@ test('Scheduled becomes Running in one write that says everything', async (t) =>
   assert.deepEqual(status.interfaces, [
     { name: 'default', linkState: 'up', infoSource: 'domain', queueCount: 1 },
   ]);
-  assert.deepEqual(recorder.reasons(), ['Created', 'Started']);
+  assert.deepEqual(recorder.reasons(), ['Started']);
 });
 
 test('what the guest agent tells, pause and resume', async (t) => {

@@ -4,9 +4,14 @@
  * the VMI controller's.
  */
 import type { VirtualMachineInstance } from '../../openapi/generated/types/kubevirt_v1.js';
+import { finalStates, type DomainState } from '../../openapi/launcher/protocol.js';
 import type { Client } from '../../controllers/runtime/client.js';
 import type { Clock } from '../../controllers/runtime/clock.js';
-import { Controller, type ControllerMetrics } from '../../controllers/runtime/controller.js';
+import {
+  Controller,
+  type ControllerMetrics,
+  type ReconcileResult,
+} from '../../controllers/runtime/controller.js';
 import { isNotFound } from '../../controllers/runtime/errors.js';
 import type { EventRecorder } from '../../controllers/runtime/event-recorder.js';
 import type { Informer } from '../../controllers/runtime/informer.js';
@@ -14,8 +19,9 @@ import { virtualMachineInstances } from '../../controllers/runtime/kinds.js';
 import type { Logger } from '../../controllers/runtime/logger.js';
 import { isOlder, keyOf } from '../../controllers/runtime/object-key.js';
 import { patchStatus } from '../../controllers/runtime/writes.js';
-import { LauncherSession, type SessionView } from '../launcher-session.js';
-import type { PodDirectories } from '../pod-directory.js';
+import type { LauncherDirectories } from '../launcher-directory.js';
+import { LauncherSession, type NodePart, type SessionView } from '../launcher-session.js';
+import type { PodHost } from '../pod-host.js';
 import { recordTransition } from './events.js';
 import { failureOf, isFinalPhase, nextStatus, type Failure, type NodeFacts } from './status.js';
 
@@ -25,7 +31,8 @@ export interface VirtualMachineInstanceAgentOptions {
   readonly logger: Logger;
   readonly recorder: EventRecorder;
   readonly nodeName: string;
-  readonly directories: PodDirectories;
+  readonly directories: LauncherDirectories;
+  readonly prepare: PodHost['prepare'];
   /** VMIs with `status.nodeName` of this node. */
   readonly informer: Informer<VirtualMachineInstance>;
   readonly node: NodeFacts;
@@ -34,11 +41,14 @@ export interface VirtualMachineInstanceAgentOptions {
 
 /** Seconds, where the VMI says nothing. */
 const defaultGracePeriod = 30;
+const prepareAgainMilliseconds = 500;
 
 interface Entry {
   readonly session: LauncherSession;
   readonly vmi: string;
   readonly pod: string;
+  /** Once the node has done its part for the pod. */
+  part: NodePart | undefined;
 }
 
 export class VirtualMachineInstanceAgent {
@@ -52,10 +62,7 @@ export class VirtualMachineInstanceAgent {
     this.controller = new Controller({
       name: 'virtual-machine-instance',
       informers: [informer],
-      reconcile: async (key, signal) => {
-        await this.reconcile(key, signal);
-        return undefined;
-      },
+      reconcile: (key, signal) => this.reconcile(key, signal),
       clock,
       logger,
       metrics,
@@ -87,27 +94,30 @@ export class VirtualMachineInstanceAgent {
     }
   }
 
-  private async reconcile(key: string, signal: AbortSignal): Promise<void> {
+  private async reconcile(key: string, signal: AbortSignal): Promise<ReconcileResult | undefined> {
     const vmi = this.options.informer.get(key);
     if (vmi === undefined) {
       this.forget(key);
       this.written.delete(key);
-      return;
+      return undefined;
     }
     const written = this.written.get(key);
     // The informer's event with our own write is on its way, and brings us back here.
-    if (written !== undefined && isOlder(vmi.metadata.resourceVersion, written)) return;
+    if (written !== undefined && isOlder(vmi.metadata.resourceVersion, written)) return undefined;
     this.written.delete(key);
     const pod = this.podOf(vmi);
     if (pod === undefined || !isOurs(vmi)) {
       this.forget(key);
-      return;
+      return undefined;
     }
-    const { session } = this.entry(key, vmi, pod);
+    const entry = this.entry(key, vmi, pod);
+    const { session } = entry;
     const { view } = session;
-    if (view.kind === 'connecting') return;
-    if (view.kind === 'connected') this.command(vmi, session, view.status.state);
+    if (view.kind === 'connecting') return undefined;
+    const prepared =
+      view.kind === 'connected' ? await this.command(vmi, entry, view.status.state, signal) : true;
     await this.write(key, vmi, session, view, signal);
+    return prepared ? undefined : { requeueAfter: prepareAgainMilliseconds };
   }
 
   /** UID of the launcher pod on this node. */
@@ -128,7 +138,7 @@ export class VirtualMachineInstanceAgent {
         this.controller.enqueue(key);
       },
     });
-    const entry = { session, vmi: vmi.metadata.uid, pod };
+    const entry: Entry = { session, vmi: vmi.metadata.uid, pod, part: undefined };
     this.sessions.set(key, entry);
     return entry;
   }
@@ -138,11 +148,44 @@ export class VirtualMachineInstanceAgent {
     this.sessions.delete(key);
   }
 
-  private command(vmi: VirtualMachineInstance, session: LauncherSession, state: string): void {
-    if (vmi.metadata.deletionTimestamp === undefined) {
-      if (state === 'Waiting') session.start(vmi);
-      return;
+  /** Tells the launcher what to do. False: the node's part is not done yet. */
+  private async command(
+    vmi: VirtualMachineInstance,
+    entry: Entry,
+    state: DomainState,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    if (finalStates.includes(state)) return true;
+    if (vmi.metadata.deletionTimestamp !== undefined) {
+      this.shutdown(vmi, entry.session, state);
+      return true;
     }
+    // Also of a guest that an earlier agent has started: what of its network ended with that agent comes back.
+    entry.part ??= await this.prepare(vmi, entry.pod, signal);
+    if (entry.part !== undefined && state === 'Waiting') entry.session.start(vmi, entry.part);
+    return entry.part !== undefined;
+  }
+
+  /** Undefined if it has to be tried again. */
+  private async prepare(
+    vmi: VirtualMachineInstance,
+    pod: string,
+    signal: AbortSignal,
+  ): Promise<NodePart | undefined> {
+    const { logger, prepare, recorder } = this.options;
+    try {
+      return await prepare(vmi, pod, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      const { namespace, name } = vmi.metadata;
+      logger.warn({ err: error, namespace, name }, 'cannot prepare a launcher pod; trying again');
+      const why = error instanceof Error ? error.message : String(error);
+      recorder.event(vmi, 'Warning', 'FailedPrepare', `Cannot prepare the launcher pod: ${why}`);
+      return undefined;
+    }
+  }
+
+  private shutdown(vmi: VirtualMachineInstance, session: LauncherSession, state: DomainState): void {
     const grace = vmi.spec.terminationGracePeriodSeconds ?? defaultGracePeriod;
     // Nothing has started that could end by itself.
     const sent = session.shutdown(state === 'Waiting' ? 0 : grace);

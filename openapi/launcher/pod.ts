@@ -1,5 +1,9 @@
 /** Names in a launcher pod that its makers, the launcher and the node agent must agree on. */
 
+/** The label by which launcher pods are told from others. */
+export const launcherLabel = 'kubevirt.io';
+export const launcherLabelValue = 'virt-launcher';
+
 /** The container that runs the launcher. */
 export const computeContainer = 'compute';
 /** The emptyDir that is the pod directory (`podLayout`). */
@@ -32,3 +36,6 @@ export const deviceResources = {
   tun: 'devices.kubevirt.io/tun',
   vhostNet: 'devices.kubevirt.io/vhost-net',
 } as const;
+
+/** The volume with the secret of `spec.accessCredentials[index]`. */
+export const accessCredentialVolume = (index: number): string => `nativirt-access-credential-${index}`;
