@@ -11,11 +11,15 @@ export const defaultConfiguration = {
 } as const satisfies KubeVirtConfiguration;
 
 /** The oldest KubeVirt object counts; there should be one. */
-export function configurationFrom(informer: Informer<KubeVirt>): KubeVirtConfiguration {
+export function kubeVirtFrom(informer: Informer<KubeVirt>): KubeVirt | undefined {
   const [first] = informer
     .list()
     .sort((a, b) => (a.metadata.creationTimestamp < b.metadata.creationTimestamp ? -1 : 1));
-  const configured = first?.spec.configuration ?? {};
+  return first;
+}
+
+export function configurationFrom(informer: Informer<KubeVirt>): KubeVirtConfiguration {
+  const configured = kubeVirtFrom(informer)?.spec.configuration ?? {};
   return {
     ...defaultConfiguration,
     ...configured,
