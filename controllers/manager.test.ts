@@ -44,16 +44,18 @@ test('in a cluster only the controllers of VMs run; the others are Kubernetes’
     'replica-set',
     'pool',
     'node',
-    'disruption-budget',
-    'evacuation',
-    'workload-updater',
   ]);
   assert.throws(
     () => createControllerManager({ ...all, controllers: 'scheduler' }),
     ControllerSelectionError,
   );
   const standalone = { volumeDirectory: '/volumes' };
-  assert.deepEqual(createControllerManager({ ...all, standalone }).controllers, controllerNames);
+  const certificates = { namespace: 'kubevirt' };
+  assert.deepEqual(
+    createControllerManager({ ...all, standalone, certificates }).controllers,
+    controllerNames,
+  );
+  assert.ok(!createControllerManager({ ...all, standalone }).controllers.includes('certificates'));
 });
 
 test('a manager runs its controllers and ends with its signal', async () => {

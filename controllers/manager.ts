@@ -1,8 +1,7 @@
 /** Runs a selection of controllers in one process, over shared informers. */
 import type { Registry } from 'prom-client';
+import { createCertificatesController } from './certificates/certificates-controller.js';
 import type { ControllerDependencies } from './dependencies.js';
-import { createDisruptionBudgetController } from './disruption-budget/disruption-budget-controller.js';
-import { createEvacuationController } from './evacuation/evacuation-controller.js';
 import { createGarbageCollector } from './garbage-collector/garbage-collector.js';
 import { registerMachineMetrics } from './metrics/machine-metrics.js';
 import { createNamespaceController } from './namespace/namespace-controller.js';
@@ -29,7 +28,6 @@ import {
   type LauncherImage,
 } from './virtual-machine-instance/virtual-machine-instance-controller.js';
 import { createVirtualMachineController } from './virtual-machine/virtual-machine-controller.js';
-import { createWorkloadUpdater } from './workload-updater/workload-updater.js';
 
 /** Those that KubeVirt's users need anywhere. */
 const clusterControllers = [
@@ -38,9 +36,6 @@ const clusterControllers = [
   'replica-set',
   'pool',
   'node',
-  'disruption-budget',
-  'evacuation',
-  'workload-updater',
 ] as const;
 /** Those that a Kubernetes cluster has already. */
 const standaloneControllers = [
@@ -52,7 +47,14 @@ const standaloneControllers = [
   'node-lifecycle',
 ] as const;
 
-export const controllerNames = [...clusterControllers, ...standaloneControllers] as const;
+/** Where nobody else takes care of them. */
+const certificatesController = 'certificates';
+
+export const controllerNames = [
+  ...clusterControllers,
+  ...standaloneControllers,
+  certificatesController,
+] as const;
 export type ControllerName = (typeof controllerNames)[number];
 
 export interface ControllerManagerOptions {
@@ -67,6 +69,8 @@ export interface ControllerManagerOptions {
     /** Absolute: one directory in it for each persistent volume. */
     readonly volumeDirectory: string;
   };
+  /** Present if the certificates of the installation are kept in Secrets: then that controller may be chosen too. */
+  readonly certificates?: { readonly namespace: string };
   /** Absent: this process is the only one. */
   readonly leaderElection?: { readonly namespace: string; readonly identity: string };
   readonly metrics?: ControllerMetrics;
@@ -81,7 +85,11 @@ export function createControllerManager(
   options: ControllerManagerOptions,
 ): Runnable & { readonly controllers: readonly ControllerName[] } {
   const { standalone, leaderElection, client, logger, clock = systemClock, random = Math.random } = options;
-  const known = standalone === undefined ? clusterControllers : controllerNames;
+  const known: readonly ControllerName[] = [
+    ...clusterControllers,
+    ...(standalone === undefined ? [] : standaloneControllers),
+    ...(options.certificates === undefined ? [] : ([certificatesController] as const)),
+  ];
   const controllers = selectControllers<ControllerName>(options.controllers ?? '*', known);
   const lead = (signal: AbortSignal): Promise<void> => runControllers(options, controllers, signal);
   return {
@@ -137,7 +145,7 @@ async function runControllers(
 function create(
   name: ControllerName,
   deps: ControllerDependencies,
-  { launcher, discovery, standalone }: ControllerManagerOptions,
+  { launcher, discovery, standalone, certificates }: ControllerManagerOptions,
 ): Runnable {
   switch (name) {
     case 'virtual-machine':
@@ -150,12 +158,6 @@ function create(
       return createPoolController(deps);
     case 'node':
       return createNodeController(deps);
-    case 'disruption-budget':
-      return createDisruptionBudgetController(deps);
-    case 'evacuation':
-      return createEvacuationController(deps);
-    case 'workload-updater':
-      return createWorkloadUpdater(deps, launcher.launcherImage);
     case 'scheduler':
       return createSchedulerController(deps);
     case 'garbage-collector':
@@ -170,5 +172,9 @@ function create(
       return createPodGarbageController(deps);
     case 'node-lifecycle':
       return createNodeLifecycleController(deps);
+    case 'certificates':
+      if (certificates === undefined)
+        throw new ControllerSelectionError('certificates needs the namespace that its Secrets are in');
+      return createCertificatesController(deps, certificates.namespace);
   }
 }

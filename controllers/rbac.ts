@@ -1,4 +1,5 @@
 /** What each controller may do: the source of the ClusterRoles of every deployment. */
+import { authoritiesConfigMap, certificateSecrets } from '../openapi/certificates.js';
 import type { PolicyRule } from '../openapi/generated/types/rbac_v1.js';
 import type { ControllerName } from './manager.js';
 
@@ -77,28 +78,6 @@ export const controllerRules: Readonly<Record<ControllerName, readonly PolicyRul
     rule(kubevirt, ['virtualmachineinstances/status'], ['patch']),
     events,
   ],
-  'disruption-budget': [
-    rule(kubevirt, ['virtualmachineinstances', 'kubevirts'], read),
-    rule(kubevirt, ['virtualmachineinstances/finalizers'], ['update']),
-    rule('policy', ['poddisruptionbudgets'], [...read, 'create', 'patch', 'delete']),
-    events,
-  ],
-  evacuation: [
-    rule('', ['nodes'], read),
-    rule('', ['pods'], [...read, 'patch']),
-    rule(kubevirt, ['virtualmachineinstances', 'kubevirts'], read),
-    rule(kubevirt, ['virtualmachineinstances/status'], ['patch']),
-    rule(kubevirt, ['virtualmachineinstances/finalizers'], ['update']),
-    rule(kubevirt, ['virtualmachineinstancemigrations'], [...read, 'create']),
-    events,
-  ],
-  'workload-updater': [
-    rule(kubevirt, ['kubevirts'], read),
-    rule(kubevirt, ['virtualmachineinstances'], [...read, 'patch']),
-    rule('', ['pods'], read),
-    rule('', ['pods/eviction'], ['create']),
-    events,
-  ],
   scheduler: [
     rule('', ['pods'], read),
     rule('', ['pods/binding'], ['create']),
@@ -129,7 +108,28 @@ export const controllerRules: Readonly<Record<ControllerName, readonly PolicyRul
     rule('coordination.k8s.io', ['leases'], read),
     events,
   ],
+  certificates: [
+    rule('apiregistration.k8s.io', ['apiservices'], [...read, 'patch']),
+    rule(
+      'admissionregistration.k8s.io',
+      ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'],
+      [...read, 'patch'],
+    ),
+  ],
 };
+
+/** What they may do in the namespace of the installation alone: a Role's. A name does not limit creation. */
+export const installationRules: Readonly<Partial<Record<ControllerName, readonly PolicyRule[]>>> = {
+  certificates: [
+    named('secrets', Object.values(certificateSecrets)),
+    named('configmaps', [authoritiesConfigMap]),
+    rule('', ['secrets', 'configmaps'], ['create']),
+  ],
+};
+
+function named(resource: string, names: readonly string[]): PolicyRule {
+  return { ...rule('', [resource], [...read, 'patch']), resourceNames: [...names] };
+}
 
 /** For the process that runs them, beside what its controllers need. */
 export const managerRules: readonly PolicyRule[] = [

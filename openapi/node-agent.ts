@@ -7,8 +7,9 @@
 export const nodeAgentAddressAnnotation = 'nativirt.io/node-agent-address';
 export const apiserverUser = 'nativirt:apiserver';
 
+/** One label for the whole name of a node, so that one certificate for `*` is good for all of them. */
 export function nodeAgentServerName(node: string): string {
-  return `${node}.node-agent.nativirt.io`;
+  return `${node.replaceAll('.', '-')}.node-agent.nativirt.io`;
 }
 
 /**

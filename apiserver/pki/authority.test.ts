@@ -48,26 +48,9 @@ test('the authority is made once, with files only its owner reads', async (t) =>
   assert.equal((await stat(join(directory, 'ca.key'))).mode & 0o777, 0o600);
 });
 
-test('a leaf is kept until a fifth of its time is left, or until something else is asked for', async (t) => {
+test('an authority whose files do not belong together is refused', async (t) => {
   const directory = await scratch(t);
-  let now = Date.now();
-  const ca = await ensureCa(directory, { now: () => now });
-  const first = await ca.ensureLeaf('serving', leaf);
-  now += 7 * 86_400_000;
-  assert.equal((await ca.ensureLeaf('serving', leaf)).cert, first.cert);
-  now += 2 * 86_400_000;
-  const renewed = await ca.ensureLeaf('serving', leaf);
-  assert.notEqual(renewed.cert, first.cert);
-  const other = await ca.ensureLeaf('serving', { ...leaf, ips: ['10.0.0.1'] });
-  assert.notEqual(other.cert, renewed.cert);
-});
-
-test('broken or foreign files are replaced for a leaf and refused for an authority', async (t) => {
-  const directory = await scratch(t);
-  const ca = await ensureCa(directory);
-  await ca.ensureLeaf('serving', leaf);
-  await writeFile(join(directory, 'serving.crt'), 'no certificate');
-  assert.ok(new X509Certificate((await ca.ensureLeaf('serving', leaf)).cert));
+  await ensureCa(directory);
   const stranger = await ensureCa(join(directory, 'other'));
   await writeFile(join(directory, 'ca.crt'), stranger.cert);
   await assert.rejects(ensureCa(directory), /do not belong together/);

@@ -1,14 +1,20 @@
-/** The certificate authority of one cluster, kept in a directory as `<name>.crt` and `<name>.key`. */
-import { createPrivateKey, createPublicKey, generateKeyPairSync, X509Certificate } from 'node:crypto';
+/** Issues certificates; keeps an authority in a directory as `<name>.crt` and `<name>.key`. */
+import { createPrivateKey, generateKeyPairSync, X509Certificate } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { toPem, writeCertificate, type Subject, type Usage } from './certificate.js';
+import {
+  toPem,
+  writeCertificate,
+  type CertificateTemplate,
+  type Subject,
+  type Usage,
+} from './certificate.js';
 import { readIfExists, writeSecretFile } from './files.js';
 
 const dayMs = 24 * 60 * 60 * 1000;
 /** Certificates are valid from a little before now, for clocks that are behind. */
-const backdateMs = 5 * 60 * 1000;
+export const backdateMs = 5 * 60 * 1000;
 
 export interface KeyPair {
   /** PEM; of a leaf the certificate alone, without its issuer. */
@@ -17,13 +23,23 @@ export interface KeyPair {
   readonly key: string;
 }
 
-export interface IssueRequest {
+/** What a leaf says of its holder. */
+export interface LeafTemplate {
   readonly commonName: string;
   readonly organizations?: readonly string[];
   readonly dnsNames?: readonly string[];
   readonly ips?: readonly string[];
   readonly usages: readonly Usage[];
+}
+
+export interface IssueRequest extends LeafTemplate {
   readonly days: number;
+}
+
+/** Milliseconds since the epoch. */
+export interface Validity {
+  readonly notBefore: number;
+  readonly notAfter: number;
 }
 
 export interface CaOptions {
@@ -35,83 +51,70 @@ export interface CaOptions {
   readonly now?: () => number;
 }
 
-export class CertificateAuthority {
-  readonly #privateKey: KeyObject;
-  readonly #publicKey: KeyObject;
-  readonly #subject: Subject;
-  readonly #notAfter: number;
-  readonly #now: () => number;
+/** An authority that vouches for itself. */
+export function createAuthority(commonName: string, validity: Validity): KeyPair {
+  const subject = { commonName };
+  const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  return sign(pair, { subject, issuer: subject, issuerKey: pair, purpose: { kind: 'authority' } }, validity);
+}
 
+/** A new key and a certificate for it, never valid longer than the authority itself. */
+export function issueLeaf(
+  authority: KeyPair,
+  leaf: LeafTemplate,
+  { notBefore, notAfter }: Validity,
+): KeyPair {
+  const issuer = new X509Certificate(authority.cert);
+  const { commonName, organizations = [], usages, dnsNames = [], ips = [] } = leaf;
+  return sign(
+    generateKeyPairSync('ec', { namedCurve: 'P-256' }),
+    {
+      subject: { commonName, organizations },
+      issuer: subjectOf(issuer),
+      issuerKey: { publicKey: issuer.publicKey, privateKey: createPrivateKey(authority.key) },
+      purpose: { kind: 'leaf', usages, dnsNames, ips },
+    },
+    { notBefore, notAfter: Math.min(notAfter, Date.parse(issuer.validTo)) },
+  );
+}
+
+function sign(
+  { publicKey, privateKey }: { readonly publicKey: KeyObject; readonly privateKey: KeyObject },
+  template: Omit<CertificateTemplate, 'publicKey' | 'notBefore' | 'notAfter'>,
+  { notBefore, notAfter }: Validity,
+): KeyPair {
+  const der = writeCertificate({
+    ...template,
+    publicKey,
+    notBefore: new Date(notBefore),
+    notAfter: new Date(notAfter),
+  });
+  const key = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+  return { cert: toPem('CERTIFICATE', der), key };
+}
+
+export class CertificateAuthority {
   constructor(
     readonly directory: string,
-    pair: KeyPair,
-    now: () => number,
+    private readonly pair: KeyPair,
+    private readonly now: () => number,
   ) {
-    const certificate = new X509Certificate(pair.cert);
-    this.cert = pair.cert;
-    this.#privateKey = createPrivateKey(pair.key);
-    this.#publicKey = createPublicKey(pair.cert);
-    if (!certificate.checkPrivateKey(this.#privateKey)) {
+    if (!belongTogether(pair)) {
       throw new Error(`the certificate and the key of the authority in ${directory} do not belong together`);
     }
-    this.#subject = subjectOf(certificate);
-    this.#notAfter = Date.parse(certificate.validTo);
-    this.#now = now;
   }
 
   /** PEM of the authority's own certificate: what others trust. */
-  readonly cert: string;
+  get cert(): string {
+    return this.pair.cert;
+  }
 
-  /** A new key and a certificate for it, never valid longer than the authority itself. */
   issue(request: IssueRequest): KeyPair {
-    const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-    const now = this.#now();
-    const der = writeCertificate({
-      subject: {
-        commonName: request.commonName,
-        ...(request.organizations === undefined ? {} : { organizations: request.organizations }),
-      },
-      issuer: this.#subject,
-      publicKey: pair.publicKey,
-      issuerKey: { publicKey: this.#publicKey, privateKey: this.#privateKey },
-      notBefore: new Date(now - backdateMs),
-      notAfter: new Date(Math.min(now + request.days * dayMs, this.#notAfter)),
-      purpose: {
-        kind: 'leaf',
-        usages: request.usages,
-        dnsNames: request.dnsNames ?? [],
-        ips: request.ips ?? [],
-      },
+    const now = this.now();
+    return issueLeaf(this.pair, request, {
+      notBefore: now - backdateMs,
+      notAfter: now + request.days * dayMs,
     });
-    return { cert: toPem('CERTIFICATE', der), key: exportKey(pair.privateKey) };
-  }
-
-  /**
-   * The pair kept in the directory as `<name>.crt` and `<name>.key`. A new one is issued and written if there is none, if
-   * it is not of this authority, does not say what is asked for, or has less than a fifth of its time left.
-   */
-  async ensureLeaf(name: string, request: IssueRequest): Promise<KeyPair> {
-    const existing = await readPair(this.directory, name);
-    if (existing !== undefined && this.#isCurrent(existing, request)) return existing;
-    const pair = this.issue(request);
-    await writePair(this.directory, name, pair);
-    return pair;
-  }
-
-  #isCurrent(pair: KeyPair, request: IssueRequest): boolean {
-    const certificate = parseCertificate(pair.cert);
-    if (certificate === undefined) return false;
-    if (!certificate.verify(this.#publicKey)) return false;
-    const from = Date.parse(certificate.validFrom);
-    const to = Date.parse(certificate.validTo);
-    if (to - this.#now() < (to - from) / 5) return false;
-    const subject = subjectOf(certificate);
-    return (
-      subject.commonName === request.commonName &&
-      sameItems(subject.organizations ?? [], request.organizations ?? []) &&
-      (request.dnsNames ?? []).every((dns) => certificate.checkHost(dns) !== undefined) &&
-      (request.ips ?? []).every((ip) => certificate.checkIP(ip) !== undefined)
-    );
   }
 }
 
@@ -136,18 +139,10 @@ export async function ensureCa(directory: string, options: CaOptions = {}): Prom
       `${join(directory, `${name}.crt`)} has no key beside it: restore ${name}.key or remove both`,
     );
   }
-  const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const subject = { commonName: options.commonName ?? 'nativirt-ca' };
-  const der = writeCertificate({
-    subject,
-    issuer: subject,
-    publicKey: pair.publicKey,
-    issuerKey: pair,
-    notBefore: new Date(now() - backdateMs),
-    notAfter: new Date(now() + (options.days ?? 3650) * dayMs),
-    purpose: { kind: 'authority' },
+  const made = createAuthority(options.commonName ?? 'nativirt-ca', {
+    notBefore: now() - backdateMs,
+    notAfter: now() + (options.days ?? 3650) * dayMs,
   });
-  const made = { cert: toPem('CERTIFICATE', der), key: exportKey(pair.privateKey) };
   await writePair(directory, name, made);
   return new CertificateAuthority(directory, made, now);
 }
@@ -162,7 +157,8 @@ export function subjectOf(certificate: X509Certificate): Subject {
   return { commonName: list(CN).at(-1) ?? '', ...(organizations.length === 0 ? {} : { organizations }) };
 }
 
-function parseCertificate(pem: string): X509Certificate | undefined {
+/** Undefined if it is none. */
+export function parseCertificate(pem: string): X509Certificate | undefined {
   try {
     return new X509Certificate(pem);
   } catch {
@@ -170,22 +166,23 @@ function parseCertificate(pem: string): X509Certificate | undefined {
   }
 }
 
-function sameItems(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((item) => b.includes(item));
+/** False also of what is no pair at all. */
+export function belongTogether({ cert, key }: KeyPair): boolean {
+  try {
+    return new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
+  } catch {
+    return false;
+  }
 }
 
-function exportKey(key: KeyObject): string {
-  return key.export({ type: 'pkcs8', format: 'pem' }).toString();
-}
-
-async function readPair(directory: string, name: string): Promise<KeyPair | undefined> {
+export async function readPair(directory: string, name: string): Promise<KeyPair | undefined> {
   const cert = await readIfExists(join(directory, `${name}.crt`));
   const key = await readIfExists(join(directory, `${name}.key`));
   return cert === undefined || key === undefined ? undefined : { cert, key };
 }
 
 /** The key first: a crash in between leaves a pair that is noticed as not belonging together, or no certificate. */
-async function writePair(directory: string, name: string, pair: KeyPair): Promise<void> {
+export async function writePair(directory: string, name: string, pair: KeyPair): Promise<void> {
   await writeSecretFile(join(directory, `${name}.key`), pair.key);
   await writeSecretFile(join(directory, `${name}.crt`), pair.cert);
 }

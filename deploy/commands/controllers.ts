@@ -16,6 +16,8 @@ const usage = `Usage: nativirt controllers [FLAGS]
                             virtual-machine-instance run, as a cluster has the others already
   --leader-elect            run only while this process holds the lease nativirt-controllers
   --leader-elect-namespace NAMESPACE  (default: kubevirt)
+  --certificates-namespace NAMESPACE  keep the certificates of the installation in this namespace's Secrets
+                            (default: they come from elsewhere)
   --launcher-image IMAGE    image of launcher pods (default: nativirt-launcher:${nativirtVersion})
   --log-level LEVEL         trace, debug, info, warn, error (default: info)
   --help                    this text
@@ -29,6 +31,7 @@ export const run = (argv: readonly string[]): Promise<number> =>
       'volume-directory': { type: 'string' },
       'leader-elect': { type: 'boolean' },
       'leader-elect-namespace': { type: 'string' },
+      'certificates-namespace': { type: 'string' },
       'launcher-image': { type: 'string' },
       'log-level': { type: 'string' },
       help: { type: 'boolean', short: 'h' },
@@ -42,6 +45,7 @@ export const run = (argv: readonly string[]): Promise<number> =>
     const connection = await loadConnection(flags.kubeconfig);
     const client = createHttpClient({ ...connection, userAgent: name, fieldManager: name });
     const volumeDirectory = flags['volume-directory'];
+    const certificates = flags['certificates-namespace'];
     const manager = createControllerManager({
       client,
       discovery: createDiscovery(client),
@@ -49,6 +53,7 @@ export const run = (argv: readonly string[]): Promise<number> =>
       controllers: flags.controllers ?? '*',
       launcher: { launcherImage: flags['launcher-image'] ?? `nativirt-launcher:${nativirtVersion}` },
       ...(volumeDirectory === undefined ? {} : { standalone: { volumeDirectory } }),
+      ...(certificates === undefined ? {} : { certificates: { namespace: certificates } }),
       ...(flags['leader-elect'] === true
         ? {
             leaderElection: {
