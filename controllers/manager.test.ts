@@ -44,6 +44,9 @@ test('in a cluster only the controllers of VMs run; the others are Kubernetes’
     'replica-set',
     'pool',
     'node',
+    'disruption-budget',
+    'evacuation',
+    'workload-updater',
   ]);
   assert.throws(
     () => createControllerManager({ ...all, controllers: 'scheduler' }),

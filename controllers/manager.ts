@@ -2,6 +2,8 @@
 import type { Registry } from 'prom-client';
 import { createCertificatesController } from './certificates/certificates-controller.js';
 import type { ControllerDependencies } from './dependencies.js';
+import { createDisruptionBudgetController } from './disruption-budget/disruption-budget-controller.js';
+import { createEvacuationController } from './evacuation/evacuation-controller.js';
 import { createGarbageCollector } from './garbage-collector/garbage-collector.js';
 import { registerMachineMetrics } from './metrics/machine-metrics.js';
 import { createNamespaceController } from './namespace/namespace-controller.js';
@@ -28,6 +30,7 @@ import {
   type LauncherImage,
 } from './virtual-machine-instance/virtual-machine-instance-controller.js';
 import { createVirtualMachineController } from './virtual-machine/virtual-machine-controller.js';
+import { createWorkloadUpdater } from './workload-updater/workload-updater.js';
 
 /** Those that KubeVirt's users need anywhere. */
 const clusterControllers = [
@@ -36,6 +39,9 @@ const clusterControllers = [
   'replica-set',
   'pool',
   'node',
+  'disruption-budget',
+  'evacuation',
+  'workload-updater',
 ] as const;
 /** Those that a Kubernetes cluster has already. */
 const standaloneControllers = [
@@ -158,6 +164,12 @@ function create(
       return createPoolController(deps);
     case 'node':
       return createNodeController(deps);
+    case 'disruption-budget':
+      return createDisruptionBudgetController(deps);
+    case 'evacuation':
+      return createEvacuationController(deps);
+    case 'workload-updater':
+      return createWorkloadUpdater(deps, launcher.launcherImage);
     case 'scheduler':
       return createSchedulerController(deps);
     case 'garbage-collector':

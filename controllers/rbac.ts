@@ -78,6 +78,28 @@ export const controllerRules: Readonly<Record<ControllerName, readonly PolicyRul
     rule(kubevirt, ['virtualmachineinstances/status'], ['patch']),
     events,
   ],
+  'disruption-budget': [
+    rule(kubevirt, ['virtualmachineinstances', 'kubevirts'], read),
+    rule(kubevirt, ['virtualmachineinstances/finalizers'], ['update']),
+    rule('policy', ['poddisruptionbudgets'], [...read, 'create', 'patch', 'delete']),
+    events,
+  ],
+  evacuation: [
+    rule('', ['nodes'], read),
+    rule('', ['pods'], [...read, 'patch']),
+    rule(kubevirt, ['virtualmachineinstances', 'kubevirts'], read),
+    rule(kubevirt, ['virtualmachineinstances/status'], ['patch']),
+    rule(kubevirt, ['virtualmachineinstances/finalizers'], ['update']),
+    rule(kubevirt, ['virtualmachineinstancemigrations'], [...read, 'create']),
+    events,
+  ],
+  'workload-updater': [
+    rule(kubevirt, ['kubevirts'], read),
+    rule(kubevirt, ['virtualmachineinstances'], [...read, 'patch']),
+    rule('', ['pods'], read),
+    rule('', ['pods/eviction'], ['create']),
+    events,
+  ],
   scheduler: [
     rule('', ['pods'], read),
     rule('', ['pods/binding'], ['create']),
