@@ -29,10 +29,10 @@ export function clusterOf(
     if (there === undefined) byNode.set(node, [pod]);
     else there.push(pod);
   }
-  return { candidates: nodes.map((node) => candidate(node, byNode.get(node.metadata.name) ?? [])) };
+  return { candidates: nodes.map((node) => candidateOf(node, byNode.get(node.metadata.name) ?? [])) };
 }
 
-function candidate(node: Node, pods: readonly Pod[]): Candidate {
+export function candidateOf(node: Node, pods: readonly Pod[]): Candidate {
   const requested = new Map<string, number>();
   for (const pod of pods)
     for (const [name, amount] of podRequests(pod)) requested.set(name, (requested.get(name) ?? 0) + amount);

@@ -11,7 +11,7 @@ import { nodes, persistentVolumeClaims, pods } from '../runtime/kinds.js';
 import { keyOf } from '../runtime/object-key.js';
 import { patchStatus } from '../runtime/writes.js';
 import { claimsState, podClaims } from './claims-ready.js';
-import { clusterOf } from './cluster.js';
+import { Candidates } from './candidates.js';
 import { isNodeReady } from './filters/node-ready.js';
 import { place } from './placement.js';
 
@@ -34,14 +34,14 @@ class Scheduler {
   readonly #claims: Informer<PersistentVolumeClaim>;
   /** Pods that found no node: tried again when something changes. */
   readonly #waiting = new Set<string>();
-  /** Node of each pod that was bound, until the informer shows it; by UID. */
-  readonly #assumed = new Map<string, string>();
+  readonly #candidates: Candidates;
 
   constructor(private readonly deps: ControllerDependencies) {
     this.#recorder = deps.recorder(schedulerName);
     this.#pods = deps.informers.get(pods);
     this.#nodes = deps.informers.get(nodes);
     this.#claims = deps.informers.get(persistentVolumeClaims);
+    this.#candidates = new Candidates(this.#nodes, this.#pods);
     this.#pods.addIndex(claimIndex, (pod) =>
       podClaims(pod).map((claim) => `${pod.metadata.namespace ?? ''}/${claim}`),
     );
@@ -51,8 +51,8 @@ class Scheduler {
       reconcile: (key, signal) => this.#schedule(key, signal),
       logger: deps.logger,
       clock: deps.clock,
-      // One at a time: each decision must see the ones before it.
-      workers: 1,
+      // A decision is made in one turn and assumed at once, so that the next one sees it: only its binding is waited for.
+      workers: 16,
       metrics: deps.metrics,
     });
     this.#listen();
@@ -66,7 +66,6 @@ class Scheduler {
         if (hasEnded(pod) && !hasEnded(before)) this.#retryWaiting();
       },
       delete: (pod) => {
-        this.#assumed.delete(pod.metadata.uid);
         this.#waiting.delete(keyOf(pod.metadata));
         if (pod.spec?.nodeName !== undefined) this.#retryWaiting();
       },
@@ -84,7 +83,6 @@ class Scheduler {
   }
 
   #podChanged(pod: Pod): void {
-    if (pod.spec?.nodeName !== undefined) this.#assumed.delete(pod.metadata.uid);
     if (isOurs(pod)) this.controller.enqueue(keyOf(pod.metadata));
     else this.#waiting.delete(keyOf(pod.metadata));
   }
@@ -95,14 +93,14 @@ class Scheduler {
 
   async #schedule(key: string, signal: AbortSignal): Promise<ReconcileResult | undefined> {
     const pod = this.#pods.get(key);
-    if (pod === undefined || !isOurs(pod) || this.#assumed.has(pod.metadata.uid)) return undefined;
+    if (pod === undefined || !isOurs(pod) || this.#candidates.isAssumed(pod.metadata.uid)) return undefined;
     const claims = claimsState(pod, this.#claims);
     const age = this.deps.clock.now() - Date.parse(pod.metadata.creationTimestamp);
     if (claims.kind === 'pending' && age < claimPatience) return { requeueAfter: claimPatience - age };
     if (claims.kind === 'pending')
       return this.#refuse(pod, 'pod has unbound immediate PersistentVolumeClaims', signal);
     if (claims.kind === 'missing') return this.#refuse(pod, claims.message, signal);
-    const placement = place(pod, clusterOf(this.#nodes.list(), this.#pods.list(), this.#assumed));
+    const placement = place(pod, this.#candidates.cluster());
     if (placement.kind === 'none') return this.#refuse(pod, placement.message, signal);
     await this.#bind(pod, placement.name, signal);
     return undefined;
@@ -110,7 +108,7 @@ class Scheduler {
 
   async #bind(pod: Pod, node: string, signal: AbortSignal): Promise<void> {
     const { uid, name, namespace } = pod.metadata;
-    this.#assumed.set(uid, node);
+    this.#candidates.assume(pod, node);
     const body = {
       apiVersion: 'v1',
       kind: 'Binding',
@@ -120,13 +118,13 @@ class Scheduler {
     try {
       await this.deps.client.post(pods, { namespace, name }, 'POST', 'binding', body, signal);
     } catch (error) {
-      this.#assumed.delete(uid);
+      this.#candidates.forget(uid);
       // Gone, or bound by somebody else: the informer will show it.
       if (isNotFound(error) || isConflict(error)) return;
       throw error;
     }
     // The informer may have shown it before the answer came.
-    if (this.#pods.get({ namespace, name })?.spec?.nodeName !== undefined) this.#assumed.delete(uid);
+    if (this.#pods.get({ namespace, name })?.spec?.nodeName !== undefined) this.#candidates.forget(uid);
     this.#waiting.delete(keyOf(pod.metadata));
     this.#recorder.event(
       pod,
