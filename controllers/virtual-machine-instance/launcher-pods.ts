@@ -36,9 +36,8 @@ export class LauncherPods {
     const name = wanted.metadata.name ?? '';
     this.expectations.expectCreation(key, name);
     try {
-      const pod = await this.client.create(pods, wanted, signal);
-      this.recorder.event(vmi, 'Normal', reasons.successfulCreate, `created launcher pod ${name}`);
-      return { kind: 'created', pod };
+      // No event: the pod has its own from the scheduler.
+      return { kind: 'created', pod: await this.client.create(pods, wanted, signal) };
     } catch (error) {
       this.expectations.creationObserved(key, name);
       if (isAlreadyExists(error)) return this.#existing(vmi, name, error, signal);
