@@ -4,7 +4,7 @@ import type {
   KubeVirtConfiguration,
   VirtualMachineInstance,
 } from '../../openapi/generated/types/kubevirt_v1.js';
-import { vcpus } from './topology.js';
+import { vcpus } from '../../openapi/cpu-topology.js';
 
 const mebibyte = 1024 ** 2;
 

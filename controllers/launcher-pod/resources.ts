@@ -1,4 +1,5 @@
 /** What a launcher pod asks the scheduler for. */
+import { vcpus } from '../../openapi/cpu-topology.js';
 import { bytesToQuantity, toBytes } from '../../openapi/quantity.js';
 import type { ResourceRequirements } from '../../openapi/generated/types/core_v1.js';
 import type {
@@ -7,7 +8,7 @@ import type {
 } from '../../openapi/generated/types/kubevirt_v1.js';
 import type { Quantity } from '../../openapi/meta.js';
 import { memoryOverhead } from './overhead.js';
-import { guestMemory, vcpus } from './topology.js';
+import { guestMemory } from './topology.js';
 
 /** Of the `compute` container: the guest's share, and the overhead on top. */
 export function computeResources(

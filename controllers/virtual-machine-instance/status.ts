@@ -8,7 +8,8 @@ import type {
 } from '../../openapi/generated/types/kubevirt_v1.js';
 import { conditionTypes, guestNotRunning, phases, reasons } from '../constants.js';
 import { memoryOverhead } from '../launcher-pod/overhead.js';
-import { cpuTopology, guestMemory } from '../launcher-pod/topology.js';
+import { cpuTopology } from '../../openapi/cpu-topology.js';
+import { guestMemory } from '../launcher-pod/topology.js';
 import {
   findCondition,
   withCondition,

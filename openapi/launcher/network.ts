@@ -15,6 +15,8 @@ export interface TapInterface {
   /** Of the guest's interface. */
   readonly mac: string;
   readonly mtu: number;
+  /** Queue pairs. */
+  readonly queues: number;
   /** The bridge's name; what the launcher sends to the guest leaves by it. */
   readonly bridge: string;
   /** What the launcher's DHCP server and router advertisements tell; absent where nobody knows the guest's addresses. */
