@@ -3,6 +3,7 @@ import type {
   CloudInitNoCloudSource,
   VirtualMachineInstance,
 } from '../../openapi/generated/types/kubevirt_v1.js';
+import { sshPublicKeys } from '../access-credentials.js';
 import { failure } from '../errors.js';
 import type { IsoFile } from './iso9660/image.js';
 import { volumeFile } from './volume-files.js';
@@ -40,7 +41,12 @@ export async function noCloud(
   vmi: VirtualMachineInstance,
 ): Promise<SeedImage> {
   const { userData, networkData } = await readSeed(volume, 'cloudInitNoCloud', source);
-  const metaData = { 'instance-id': instanceId(vmi), 'local-hostname': guestHostname(vmi) };
+  const keys = await sshPublicKeys(vmi, 'noCloud');
+  const metaData = {
+    'instance-id': instanceId(vmi),
+    'local-hostname': guestHostname(vmi),
+    ...(keys.length === 0 ? {} : { 'public-keys': keys }),
+  };
   return {
     label: 'cidata',
     files: [
@@ -60,11 +66,15 @@ export async function configDrive(
 ): Promise<SeedImage> {
   const { userData, networkData } = await readSeed(volume, 'cloudInitConfigDrive', source);
   const hostname = guestHostname(vmi);
+  const keys = await sshPublicKeys(vmi, 'configDrive');
   const metaData = {
     uuid: instanceId(vmi),
     instance_id: instanceId(vmi),
     hostname,
     local_hostname: hostname,
+    ...(keys.length === 0
+      ? {}
+      : { public_keys: Object.fromEntries(keys.map((key, index) => [`key-${index}`, key])) }),
   };
   const folder = 'openstack/latest';
   return {

@@ -3,14 +3,13 @@ import { cpus } from 'node:os';
 import type { VirtualMachineInstance } from '../../openapi/generated/types/kubevirt_v1.js';
 import { topology, vcpus } from '../qemu/cpu.js';
 import { guestMemory } from '../qemu/memory.js';
+import { taskTimes, ticksPerSecond } from '../statistics/proc.js';
 
 type Value = { readonly type: 'string' | 'uint64' | 'real64'; readonly value: string };
 
 /** One of vhostmd's metrics: of the node that is the guest's host, or of the guest itself. */
 export type Metric = Value & { readonly name: string; readonly context: 'host' | 'vm' };
 
-/** Of Linux's clock ticks in /proc; the same on every architecture that we run on. */
-const ticksPerSecond = 100;
 const kibPerMib = 1024;
 const mebibyte = 1 << 20;
 
@@ -48,7 +47,7 @@ export function collectMetrics(options: ReportOptions): Metric[] {
     ['PagedOutMemory', whole((paging.get('pgpgout') ?? 0) / kibPerMib)],
   ];
   const vm: [name: string, value: Value][] = [
-    ['TotalCPUTime', real(qemuPid === undefined ? 0 : processTime(readProc(`${qemuPid}/stat`)))],
+    ['TotalCPUTime', real(qemuPid === undefined ? 0 : runTime(readProc(`${qemuPid}/stat`)))],
     ['ResourceProcessorLimit', whole(vcpus(topology(vmi.spec.domain)))],
     ['PhysicalMemoryAllocatedToVirtualSystem', whole(size)],
     ['ResourceMemoryLimit', whole(size)],
@@ -72,14 +71,10 @@ function hostTime(stat: string): number {
   return (user + nice + system) / ticksPerSecond;
 }
 
-/** Seconds that a process has run. Its name, in brackets, may hold anything. */
-function processTime(stat: string): number {
-  const fields = stat
-    .slice(stat.lastIndexOf(')') + 2)
-    .split(' ')
-    .map(Number);
-  const [user = 0, system = 0] = fields.slice(11, 13);
-  return (user + system) / ticksPerSecond;
+/** Seconds that a process has run. */
+function runTime(stat: string): number {
+  const { user, system } = taskTimes(stat);
+  return user + system;
 }
 
 export function metricsXml(metrics: readonly Metric[]): string {

@@ -15,6 +15,9 @@ import {
 
 /** Seconds between two looks at the guest's memory statistics. */
 const balloonStatsInterval = 10;
+const balloonId = 'balloon0';
+/** Of the balloon in QEMU's tree of objects. */
+export const balloonPath = `/machine/peripheral/${balloonId}`;
 
 /** Balloon, random numbers, watchdog, panic devices, vsock. */
 export function deviceParts(context: MachineContext): Part[] {
@@ -33,7 +36,7 @@ function balloonParts(context: MachineContext): Part[] {
   // The guest reports pages that it has freed, and the node gets them back, unless they are the guest's own for good.
   const reporting = !hasFixedMemory(domain);
   return [
-    virtioDevice(context, 'balloon', 'balloon0', 'balloon', {
+    virtioDevice(context, 'balloon', balloonId, 'balloon', {
       'free-page-reporting': reporting,
       'guest-stats-polling-interval': balloonStatsInterval,
     }),

@@ -29,6 +29,9 @@ export function isReadOnly({ target, image, disk }: Attachment): boolean {
   return target === 'cdrom' || image?.readOnly || (disk.disk?.readonly ?? disk.lun?.readonly ?? false);
 }
 
+/** Of the device, by the disk's name. */
+export const diskId = (name: string) => `disk-${name}`;
+
 /** What the guest sees of a disk. `units` counts the places that are taken on the SATA and SCSI buses. */
 export function frontend(
   context: MachineContext,
@@ -37,7 +40,7 @@ export function frontend(
   bootindex: number | undefined,
 ): DevicePart {
   const { disk, target, bus, image } = attachment;
-  const id = `disk-${disk.name}`;
+  const id = diskId(disk.name);
   const common: Properties = {
     ...(image ? { drive: nodeName(disk.name) } : {}),
     ...(bootindex === undefined ? {} : { bootindex }),

@@ -7,6 +7,7 @@
  */
 import type { VirtualMachineInstance } from '../generated/types/kubevirt_v1.js';
 import type { LauncherNetwork } from './network.js';
+import type { MachineStatistics } from './statistics.js';
 
 /**
  * The pod directory, as both sides see it. The kubelet (or, standalone, the local pod runtime) fills `volumes/` before
@@ -79,6 +80,8 @@ export interface DomainStatus {
   readonly guest: GuestInfo | undefined;
   /** The guest's file systems hold still, for a snapshot. */
   readonly fileSystemsFrozen?: boolean;
+  /** Absent where the guest agent has no keys or passwords to set. `message` says why they are not set. */
+  readonly accessCredentials?: { readonly synchronized: boolean; readonly message: string };
 }
 
 /** What the guest agent has told. */
@@ -124,6 +127,8 @@ export interface LauncherMethods {
   console: { params: { mode: 'write' | 'read' | 'force' | 'history' }; result: { writer: boolean } };
   /** A connection to a port of the guest. UDP datagrams go in frames: two bytes of length, big endian, then the payload. */
   portForward: { params: { port: number; protocol: 'tcp' | 'udp' }; result: null };
+  /** Counters of QEMU, of what Linux knows of it, and of the guest. */
+  statistics: { params: undefined; result: MachineStatistics };
   /** One command of the QEMU guest agent. */
   guestAgent: { params: { execute: string; arguments?: Record<string, unknown> }; result: unknown };
 }
