@@ -9,6 +9,7 @@ export const labels = {
   /** The state of its pool that a VM, or the instance of one, was made from. */
   poolRevision: 'kubevirt.io/vm-pool-revision-name',
   schedulable: 'kubevirt.io/schedulable',
+  virtualMachineInstanceId: 'vmi.kubevirt.io/id',
   virtualMachineName: 'vm.kubevirt.io/name',
 } as const;
 
@@ -23,6 +24,8 @@ export const annotations = {
   fastFailover: 'nativirt.io/fast-failover',
   /** On nodes: when their agent reported last. */
   heartbeat: 'kubevirt.io/heartbeat',
+  /** On launcher pods: bytes of memory beside the guest's. */
+  memoryOverhead: 'kubevirt.io/memory-overhead-bytes',
   virtualMachineGeneration: 'kubevirt.io/vm-generation',
   /** Digest of the template that a VMI was made from: tells whether the VM has changed since. */
   templateDigest: 'nativirt.io/template-digest',

@@ -31,7 +31,13 @@ function vmi(spec: Partial<VirtualMachineInstanceSpec> = {}, name = 'web'): Virt
 const settings = {
   launcherImage: 'launcher:1',
   imagePullSecrets: [],
+  devicePlugins: true,
   configuration: defaultConfiguration as KubeVirtConfiguration,
+};
+
+const emulating = {
+  ...settings,
+  configuration: { ...settings.configuration, developerConfiguration: { useEmulation: true } },
 };
 
 function specOf(instance: VirtualMachineInstance, blocks?: ReadonlySet<string>): PodSpec {
@@ -53,12 +59,17 @@ test('labels and annotations are those that dashboards and policies look for', (
     'kubevirt.io': 'virt-launcher',
     'kubevirt.io/created-by': '3f2a',
     'vm.kubevirt.io/name': 'web',
+    'vmi.kubevirt.io/id': 'web',
   });
-  assert.deepEqual(metadata.annotations, {
+  const { 'kubevirt.io/memory-overhead-bytes': overhead, ...annotations } = metadata.annotations ?? {};
+  assert.deepEqual(annotations, {
     note: 'x',
     'kubevirt.io/domain': 'web',
     'kubectl.kubernetes.io/default-container': 'compute',
+    'descheduler.alpha.kubernetes.io/request-evict-only': '',
   });
+  const { requests } = compute(vmi()).resources ?? {};
+  assert.equal(toBytes(requests?.memory ?? 0), 1024 ** 3 + Number(overhead));
   assert.equal(metadata.ownerReferences?.[0]?.controller, true);
 });
 
@@ -109,8 +120,9 @@ test('dedicated processors are whole, and one more if the emulator has its own',
 
 test('huge pages hold the guest, plain memory the rest', () => {
   const memory = { guest: '1Gi', hugepages: { pageSize: '2Mi' } };
-  const { requests = {} } = compute(vmi({ domain: { devices: {}, memory } })).resources ?? {};
+  const { requests = {}, limits = {} } = compute(vmi({ domain: { devices: {}, memory } })).resources ?? {};
   assert.equal(requests['hugepages-2Mi'], '1Gi');
+  assert.equal(limits['hugepages-2Mi'], '1Gi');
   assert.ok(toBytes(requests.memory ?? 0) < 512 * 1024 ** 2);
 });
 
@@ -183,6 +195,7 @@ test('volumes: each kind becomes what the launcher finds at volumes/<name>', () 
   );
   assert.deepEqual(volumes, [
     { name: 'nativirt-private', emptyDir: {} },
+    { name: 'nativirt-image-holder', emptyDir: {} },
     { name: 'seed', secret: { secretName: 'user' } },
     {
       name: 'seed-both',
@@ -208,7 +221,7 @@ test('filesystem volumes are mounted where the pod directory has them, block vol
     { name: 'nativirt-private', mountPath: '/var/run/nativirt' },
     { name: 'a', mountPath: '/var/run/nativirt/volumes/a' },
   ]);
-  assert.deepEqual(container.volumeDevices, [{ name: 'b', devicePath: '/var/run/nativirt/volumes/b' }]);
+  assert.deepEqual(container.volumeDevices, [{ name: 'b', devicePath: '/dev/nativirt/b' }]);
 });
 
 test('images come in containers of their own, with their pull policies and secrets', () => {
@@ -233,6 +246,101 @@ test('images come in containers of their own, with their pull policies and secre
     ],
   );
   assert.deepEqual(spec.imagePullSecrets, [{ name: 's' }, { name: 'k' }]);
+  assert.equal(spec.shareProcessNamespace, true);
+  assert.deepEqual(spec.initContainers?.[0]?.command, [
+    'cp',
+    '/usr/lib/nativirt/image-holder',
+    '/nativirt-image-holder/image-holder',
+  ]);
+  const root = spec.containers.find(({ name }) => name === 'volumeroot');
+  assert.deepEqual([root?.command, root?.args], [['/nativirt-image-holder/image-holder'], ['volumeroot']]);
+});
+
+test('without images there is nothing to hold, and each container has its own processes', () => {
+  const spec = specOf(vmi());
+  assert.equal(spec.initContainers, undefined);
+  assert.equal(spec.shareProcessNamespace, undefined);
+});
+
+test('the launcher is told whom it runs, and may emulate only where the configuration allows it', () => {
+  const container = compute(vmi());
+  assert.deepEqual(container.command, ['nativirt', 'launcher']);
+  assert.deepEqual(container.args, [
+    '--pod-dir=/var/run/nativirt',
+    '--namespace=team',
+    '--name=web',
+    '--uid=3f2a',
+    '--termination-message=/dev/termination-log',
+    '--require-kvm',
+  ]);
+  const { spec } = launcherPod(vmi(), emulating);
+  assert.equal(spec?.containers[0]?.args?.includes('--require-kvm'), false);
+});
+
+test('devices of the node: KVM unless emulation is allowed, a tun device for a network', () => {
+  const devicesOf = (instance: VirtualMachineInstance, of = settings): unknown =>
+    Object.fromEntries(
+      Object.entries(launcherPod(instance, of).spec?.containers[0]?.resources?.limits ?? {}).filter(
+        ([name]) => name.startsWith('devices.'),
+      ),
+    );
+  const [kvm, tun, vhost] = ['kvm', 'tun', 'vhost-net'].map((name) => `devices.kubevirt.io/${name}`);
+  const domain = (devices: object) => vmi({ domain: { devices, memory: { guest: '1Gi' } } });
+  assert.deepEqual(devicesOf(vmi()), { [`${kvm}`]: 1, [`${tun}`]: 1, [`${vhost}`]: 1 });
+  assert.deepEqual(devicesOf(domain({ interfaces: [{ name: 'default', model: 'e1000' }] })), {
+    [`${kvm}`]: 1,
+    [`${tun}`]: 1,
+  });
+  assert.deepEqual(devicesOf(domain({ autoattachPodInterface: false })), { [`${kvm}`]: 1 });
+  assert.deepEqual(devicesOf(vmi(), emulating), { [`${tun}`]: 1 });
+  assert.deepEqual(devicesOf(vmi(), { ...settings, devicePlugins: false }), {});
+});
+
+test('processors of its own: the pod is Guaranteed, with all its containers', () => {
+  const spec = specOf(
+    vmi({
+      domain: { devices: {}, cpu: { cores: 2, dedicatedCpuPlacement: true }, memory: { guest: '1Gi' } },
+      volumes: [{ name: 'root', containerDisk: { image: 'example.org/disk:1' } }],
+    }),
+  );
+  for (const { name, resources } of [...spec.containers, ...(spec.initContainers ?? [])])
+    for (const resource of ['cpu', 'memory'])
+      assert.equal(resources?.limits?.[resource], resources?.requests?.[resource], `${name}: ${resource}`);
+});
+
+test('an ordinary user without capabilities, new privileges or unusual system calls', () => {
+  const spec = specOf(vmi({ volumes: [{ name: 'root', containerDisk: { image: 'example.org/disk:1' } }] }));
+  assert.equal(spec.securityContext?.runAsNonRoot, true);
+  assert.equal(spec.securityContext.fsGroup, 107);
+  assert.deepEqual(spec.securityContext.seccompProfile, { type: 'RuntimeDefault' });
+  assert.equal(spec.automountServiceAccountToken, false);
+  for (const { securityContext } of [...spec.containers, ...(spec.initContainers ?? [])]) {
+    assert.equal(securityContext?.runAsUser, 107);
+    assert.equal(securityContext.allowPrivilegeEscalation, false);
+    assert.deepEqual(securityContext.capabilities, { drop: ['ALL'] });
+  }
+});
+
+test('probes of the network are the kubelet’s, those of the agent are made in the container', () => {
+  const container = compute(
+    vmi({
+      livenessProbe: { guestAgentPing: {}, periodSeconds: 5 },
+      readinessProbe: { httpGet: { port: 80 }, failureThreshold: 2 },
+    }),
+  );
+  assert.deepEqual(container.readinessProbe, { httpGet: { port: 80 }, failureThreshold: 2 });
+  assert.equal(container.livenessProbe?.periodSeconds, 5);
+  assert.deepEqual(container.livenessProbe.exec?.command?.slice(0, 2), ['nativirt', 'launcher']);
+  const asked = compute(
+    vmi({ readinessProbe: { exec: { command: ['test', '-e', '/ready'] }, timeoutSeconds: 3 } }),
+  );
+  assert.deepEqual(asked.readinessProbe?.exec?.command?.slice(-5), ['--probe', '--', 'test', '-e', '/ready']);
+  assert.ok(asked.readinessProbe.exec.command.includes('--probe-timeout=3'));
+});
+
+test('a token that the guest is given is of the account that its volume names', () => {
+  const spec = specOf(vmi({ volumes: [{ name: 'sa', serviceAccount: { serviceAccountName: 'reader' } }] }));
+  assert.equal(spec.serviceAccountName, 'reader');
 });
 
 test('the pod outlasts its guest: its grace period is longer', () => {

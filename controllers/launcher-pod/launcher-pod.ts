@@ -2,7 +2,9 @@
 import type { Pod, PodSpec } from '../../openapi/generated/types/core_v1.js';
 import type { VirtualMachineInstance } from '../../openapi/generated/types/kubevirt_v1.js';
 import type { New } from '../../openapi/meta.js';
-import { launcherContainers, privateVolume } from './containers.js';
+import { privateVolume } from '../../openapi/launcher/pod.js';
+import { computeContainer } from './compute-container.js';
+import { imageParts } from './image-containers.js';
 import { launcherMetadata } from './metadata.js';
 import { launcherScheduling } from './scheduling.js';
 import { podSecurityContext } from './security.js';
@@ -25,7 +27,8 @@ export function launcherPod(
   settings: LauncherPodSettings,
   blockVolumes: ReadonlySet<string> = new Set(),
 ): New<Pod> {
-  const { spec } = vmi;
+  const images = imageParts(vmi, settings);
+  const serviceAccountName = serviceAccount(vmi);
   const podSpec: PodSpec = {
     restartPolicy: 'Never',
     terminationGracePeriodSeconds: launcherGracePeriod(vmi),
@@ -34,15 +37,22 @@ export function launcherPod(
     ...launcherScheduling(vmi, settings),
     securityContext: podSecurityContext(settings.configuration),
     ...network(vmi),
-    ...(spec.serviceAccountName === undefined ? {} : { serviceAccountName: spec.serviceAccountName }),
+    ...(serviceAccountName === undefined ? {} : { serviceAccountName }),
     ...(settings.configuration.defaultRuntimeClass === undefined
       ? {}
       : { runtimeClassName: settings.configuration.defaultRuntimeClass }),
     ...imagePullSecrets(vmi, settings),
-    containers: launcherContainers(vmi, settings, blockVolumes),
-    volumes: [{ name: privateVolume, emptyDir: {} }, ...podVolumes(spec.volumes)],
+    ...images.spec,
+    containers: [computeContainer(vmi, settings, blockVolumes), ...images.containers],
+    volumes: [{ name: privateVolume, emptyDir: {} }, ...images.volumes, ...podVolumes(vmi)],
   };
-  return { apiVersion: 'v1', kind: 'Pod', metadata: launcherMetadata(vmi), spec: podSpec };
+  return { apiVersion: 'v1', kind: 'Pod', metadata: launcherMetadata(vmi, settings), spec: podSpec };
+}
+
+/** The account whose token the guest is given: only a pod's own can be had. */
+function serviceAccount({ spec }: VirtualMachineInstance): string | undefined {
+  return spec.volumes?.find((volume) => volume.serviceAccount !== undefined)?.serviceAccount
+    ?.serviceAccountName;
 }
 
 function network({ metadata, spec }: VirtualMachineInstance): Partial<PodSpec> {

@@ -3,7 +3,10 @@ import { createHash } from 'node:crypto';
 import type { VirtualMachineInstance } from '../../openapi/generated/types/kubevirt_v1.js';
 import type { ObjectMeta } from '../../openapi/meta.js';
 import { annotations, labels, launcherApp } from '../constants.js';
+import { computeContainer } from '../../openapi/launcher/pod.js';
 import { controllerReference } from '../runtime/writes.js';
+import { launcherOverhead } from './resources.js';
+import type { LauncherPodSettings } from './settings.js';
 
 const longestName = 253;
 const longestLabel = 63;
@@ -18,7 +21,10 @@ export function launcherPodName({ metadata }: VirtualMachineInstance): string {
   return `${prefix.replace(/[^a-z0-9]+$/, '')}-${suffix}`;
 }
 
-export function launcherMetadata(vmi: VirtualMachineInstance): Partial<ObjectMeta> & { name: string } {
+export function launcherMetadata(
+  vmi: VirtualMachineInstance,
+  { configuration }: LauncherPodSettings,
+): Partial<ObjectMeta> & { name: string } {
   const { namespace, name, uid } = vmi.metadata;
   return {
     name: launcherPodName(vmi),
@@ -28,11 +34,15 @@ export function launcherMetadata(vmi: VirtualMachineInstance): Partial<ObjectMet
       [labels.app]: launcherApp,
       [labels.createdBy]: uid,
       [labels.virtualMachineName]: labelValue(name),
+      [labels.virtualMachineInstanceId]: labelValue(name),
     },
     annotations: {
       ...inherited(vmi.metadata.annotations, isForPod),
       [annotations.domain]: name,
-      'kubectl.kubernetes.io/default-container': 'compute',
+      [annotations.memoryOverhead]: String(launcherOverhead(vmi, configuration)),
+      'kubectl.kubernetes.io/default-container': computeContainer,
+      // An eviction is for the VMI controller to decide, by the VMI's strategy.
+      'descheduler.alpha.kubernetes.io/request-evict-only': '',
     },
     ownerReferences: [controllerReference(vmi)],
   };

@@ -1,33 +1,68 @@
 /** What a launcher pod asks the scheduler for. */
-import { vcpus } from '../../openapi/cpu-topology.js';
-import { bytesToQuantity, toBytes } from '../../openapi/quantity.js';
+import { bytesToQuantity, compareQuantities, toBytes } from '../../openapi/quantity.js';
 import type { ResourceRequirements } from '../../openapi/generated/types/core_v1.js';
 import type {
   KubeVirtConfiguration,
   VirtualMachineInstance,
 } from '../../openapi/generated/types/kubevirt_v1.js';
 import type { Quantity } from '../../openapi/meta.js';
+import { deviceRequests } from './devices.js';
 import { memoryOverhead } from './overhead.js';
+import { vcpus } from '../../openapi/cpu-topology.js';
 import { guestMemory } from './topology.js';
+import type { LauncherPodSettings } from './settings.js';
+
+/** Of what the launcher writes beside the guest's disks. */
+const ephemeralStorage = '50M';
 
 /** Of the `compute` container: the guest's share, and the overhead on top. */
 export function computeResources(
   vmi: VirtualMachineInstance,
-  configuration: KubeVirtConfiguration,
+  settings: LauncherPodSettings,
 ): ResourceRequirements {
-  const { resources } = vmi.spec.domain;
+  const { configuration } = settings;
+  const { cpu, memory, resources } = vmi.spec.domain;
   const requests: Record<string, Quantity> = {
+    'ephemeral-storage': ephemeralStorage,
     ...resources?.requests,
     cpu: cpuRequest(vmi, configuration),
     ...memoryRequest(vmi, configuration),
-    ...deviceRequests(vmi),
+    ...deviceRequests(vmi, settings),
   };
-  const limits: Record<string, Quantity> = { ...resources?.limits, ...deviceRequests(vmi) };
+  const limits: Record<string, Quantity> = { ...resources?.limits, ...deviceRequests(vmi, settings) };
   if (resources?.limits?.memory !== undefined)
-    limits.memory = bytesToQuantity(toBytes(resources.limits.memory) + overheadOf(vmi, configuration));
-  if (vmi.spec.domain.cpu?.dedicatedCpuPlacement === true)
-    limits.cpu = requests.cpu ?? vcpus(vmi.spec.domain);
+    limits.memory = bytesToQuantity(toBytes(resources.limits.memory) + launcherOverhead(vmi, configuration));
+  // Kubernetes takes no request of these that is not the limit as well.
+  const pages = memory?.hugepages && `hugepages-${memory.hugepages.pageSize ?? ''}`;
+  if (pages !== undefined && requests[pages] !== undefined) limits[pages] = requests[pages];
+  if (cpu?.dedicatedCpuPlacement === true) {
+    // The kubelet gives processors of their own to pods whose requests are their limits.
+    if (requests.cpu !== undefined) limits.cpu = requests.cpu;
+    if (requests.memory !== undefined) limits.memory = requests.memory;
+  }
   return { requests, ...(Object.keys(limits).length === 0 ? {} : { limits }) };
+}
+
+/** Whether the pod is to be of the class Guaranteed: then the requests of all its containers are their limits. */
+export function isGuaranteed(vmi: VirtualMachineInstance, settings: LauncherPodSettings): boolean {
+  const { requests = {}, limits = {} } = computeResources(vmi, settings);
+  return ['cpu', 'memory'].every((name) => {
+    const [request, limit] = [requests[name], limits[name]];
+    return request !== undefined && limit !== undefined && compareQuantities(request, limit) === 0;
+  });
+}
+
+/** Of a container beside `compute`, which is there for `type`. */
+export function supportResources(
+  type: string,
+  { supportContainerResources = [] }: KubeVirtConfiguration,
+  guaranteed: boolean,
+): ResourceRequirements {
+  const asked = supportContainerResources.find((entry) => entry.type === type);
+  if (asked !== undefined) return asked.resources;
+  const limits = { cpu: '10m', memory: '40M' };
+  const requests = guaranteed ? limits : { cpu: '1m', memory: '1M' };
+  return { requests: { ...requests, 'ephemeral-storage': ephemeralStorage }, limits };
 }
 
 /** Dedicated processors are whole; others are shared by `cpuAllocationRatio` virtual ones. */
@@ -51,21 +86,13 @@ function memoryRequest(
   const overcommit = configuration.developerConfiguration?.memoryOvercommit ?? 100;
   const asked = resources?.requests?.memory;
   const backed = asked === undefined ? Math.ceil((guest * 100) / Math.max(1, overcommit)) : toBytes(asked);
-  const overhead = resources?.overcommitGuestOverhead === true ? 0 : overheadOf(vmi, configuration);
+  const overhead = resources?.overcommitGuestOverhead === true ? 0 : launcherOverhead(vmi, configuration);
   const pages = memory?.hugepages?.pageSize;
   if (pages === undefined) return { memory: bytesToQuantity(backed + overhead) };
   return { [`hugepages-${pages}`]: bytesToQuantity(guest), memory: bytesToQuantity(overhead) };
 }
 
-function overheadOf(vmi: VirtualMachineInstance, configuration: KubeVirtConfiguration): number {
+/** Bytes. */
+export function launcherOverhead(vmi: VirtualMachineInstance, configuration: KubeVirtConfiguration): number {
   return memoryOverhead(vmi, guestMemory(vmi.spec.domain), configuration);
-}
-
-/** One of each device that a device plugin hands out. */
-function deviceRequests({ spec }: VirtualMachineInstance): Record<string, Quantity> {
-  const { gpus = [], hostDevices = [] } = spec.domain.devices;
-  const counts: Record<string, number> = {};
-  for (const { deviceName } of [...gpus, ...hostDevices])
-    if (deviceName !== undefined) counts[deviceName] = (counts[deviceName] ?? 0) + 1;
-  return counts;
 }

@@ -1,9 +1,7 @@
 /** What the processes of a launcher pod may do. */
 import type { PodSecurityContext, SecurityContext } from '../../openapi/generated/types/core_v1.js';
+import { launcherUser } from '../../openapi/launcher/pod.js';
 import type { KubeVirtConfiguration } from '../../openapi/generated/types/kubevirt_v1.js';
-
-/** The user `qemu` of the launcher's image. */
-export const launcherUser = 107;
 
 export function podSecurityContext(configuration: KubeVirtConfiguration): PodSecurityContext {
   const profile = configuration.seccompConfiguration?.virtualMachineInstanceProfile?.customProfile;
@@ -12,6 +10,8 @@ export function podSecurityContext(configuration: KubeVirtConfiguration): PodSec
     runAsGroup: launcherUser,
     runAsNonRoot: true,
     fsGroup: launcherUser,
+    // A claim with many files is not walked through at each start.
+    fsGroupChangePolicy: 'OnRootMismatch',
     seccompProfile:
       profile?.localhostProfile === undefined
         ? { type: 'RuntimeDefault' }

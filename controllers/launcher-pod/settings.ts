@@ -6,7 +6,11 @@ export interface LauncherPodSettings {
   /** Image of the `compute` container. */
   readonly launcherImage: string;
   readonly imagePullSecrets: readonly string[];
+  /** Whether nodes hand out `devices.kubevirt.io/…`. False in standalone, where launchers open the machine's devices themselves. */
+  readonly devicePlugins: boolean;
 }
 
-/** Where the pod directory (`podLayout`) is inside the `compute` container. */
-export const podDirectory = '/var/run/nativirt';
+/** Guests may be emulated in software where there is no KVM. */
+export function allowsEmulation({ configuration, devicePlugins }: LauncherPodSettings): boolean {
+  return !devicePlugins || configuration.developerConfiguration?.useEmulation === true;
+}

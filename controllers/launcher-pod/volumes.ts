@@ -1,6 +1,7 @@
 /**
  * Pod volumes of a VMI's volumes. Each has the VMI volume's name, and is what the launcher finds at
- * `volumes/<name>`. Container disks come from containers, empty disks and inline cloud-init are the launcher's own.
+ * `volumes/<name>`. Secrets of access credentials have names of
+ * their own. Container disks come from containers, empty disks and inline cloud-init are the launcher's own.
  */
 import { dirname } from 'node:path/posix';
 import type { Volume as PodVolume } from '../../openapi/generated/types/core_v1.js';
@@ -8,14 +9,17 @@ import type {
   CloudInitConfigDriveSource,
   CloudInitNoCloudSource,
   HostDisk,
+  VirtualMachineInstance,
   Volume,
 } from '../../openapi/generated/types/kubevirt_v1.js';
+import { accessCredentialVolumes } from './access-credentials.js';
 
-export function podVolumes(volumes: readonly Volume[] | undefined): PodVolume[] {
-  return (volumes ?? []).flatMap((volume) => {
+export function podVolumes(vmi: VirtualMachineInstance): PodVolume[] {
+  const volumes = (vmi.spec.volumes ?? []).flatMap((volume) => {
     const source = sourceOf(volume);
     return source === undefined ? [] : [{ name: volume.name, ...source }];
   });
+  return [...volumes, ...accessCredentialVolumes(vmi)];
 }
 
 type Source = Omit<PodVolume, 'name'>;

@@ -1,5 +1,7 @@
 /** What a launcher pod tells about itself. */
 import type { Pod } from '../../openapi/generated/types/core_v1.js';
+import { computeContainer } from '../../openapi/launcher/pod.js';
+import { parseTerminationMessage } from '../../openapi/launcher/termination.js';
 import { findCondition } from '../runtime/conditions.js';
 
 export interface Problem {
@@ -11,12 +13,14 @@ export function isPodFinal(pod: Pod): boolean {
   return pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
 }
 
-/** Its launcher waits for the node agent to give it the VMI. */
+/** Its launcher waits for the node agent to give it the VMI. Whether that container is ready may be for a probe of the guest to say. */
 export function isPodReady(pod: Pod): boolean {
   return (
     pod.metadata.deletionTimestamp === undefined &&
     pod.status?.phase === 'Running' &&
-    (pod.status.containerStatuses ?? []).every(({ ready }) => ready)
+    (pod.status.containerStatuses ?? []).every(({ name, ready, state }) =>
+      name === computeContainer ? state?.running !== undefined : ready,
+    )
   );
 }
 
@@ -43,10 +47,11 @@ export function schedulingProblem(pod: Pod): Problem | undefined {
 
 /** How a pod that has ended came to its end. */
 export function endOf(pod: Pod): Problem {
-  const compute = pod.status?.containerStatuses?.find(({ name }) => name === 'compute');
+  const compute = pod.status?.containerStatuses?.find(({ name }) => name === computeContainer);
   const ended = compute?.state?.terminated;
-  const reason = pod.status?.reason ?? ended?.reason ?? 'PodFailed';
-  const detail = pod.status?.message ?? ended?.message;
+  const last = parseTerminationMessage(ended?.message);
+  const reason = last?.reason ?? pod.status?.reason ?? ended?.reason ?? 'PodFailed';
+  const detail = last?.message ?? pod.status?.message ?? ended?.message;
   const message = `launcher pod ${pod.metadata.name} has ended${detail === undefined ? '' : `: ${detail}`}`;
   return { reason, message };
 }

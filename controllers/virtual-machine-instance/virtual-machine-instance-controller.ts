@@ -15,7 +15,7 @@ import { kubeVirts, persistentVolumeClaims, pods, virtualMachineInstances } from
 import { keyOf } from '../runtime/object-key.js';
 import { controllerOf, patchFinalizers, patchStatus } from '../runtime/writes.js';
 import { LauncherPods } from './launcher-pods.js';
-import { Patience } from './patience.js';
+import { Patience } from '../patience.js';
 import { nextTransition } from './phase.js';
 import { isPodFinal, type Problem } from './pod-state.js';
 import { isHandedOver, nextStatus } from './status.js';
@@ -23,6 +23,8 @@ import { isHandedOver, nextStatus } from './status.js';
 export interface LauncherImage {
   readonly launcherImage: string;
   readonly imagePullSecrets?: readonly string[];
+  /** As of `LauncherPodSettings`; false if absent. */
+  readonly devicePlugins?: boolean;
 }
 
 const component = 'virtualmachineinstance-controller';
@@ -70,7 +72,7 @@ class VirtualMachineInstanceController {
       reconcile: (key, signal) => this.#reconcile(key, signal),
       logger: deps.logger,
       clock: deps.clock,
-      workers: 8,
+      workers: 32,
       metrics: deps.metrics,
     });
     this.#listen();
@@ -163,8 +165,9 @@ class VirtualMachineInstanceController {
   }
 
   #settings(): LauncherPodSettings {
-    const { launcherImage, imagePullSecrets = [] } = this.launcher;
-    return { launcherImage, imagePullSecrets, configuration: configurationFrom(this.#kubeVirts) };
+    const { launcherImage, imagePullSecrets = [], devicePlugins = false } = this.launcher;
+    const configuration = configurationFrom(this.#kubeVirts);
+    return { launcherImage, imagePullSecrets, devicePlugins, configuration };
   }
 
   /** Returns after how many milliseconds to look again. */
