@@ -10,6 +10,7 @@ import type { Logger } from '../controllers/runtime/logger.js';
 import { sharedSignal } from '../controllers/runtime/signals.js';
 import type { KubernetesObject } from '../openapi/meta.js';
 import type { KubeletPodsOptions } from './kubelet/kubelet-pod-host.js';
+import type { MeasureMachines } from './metrics/guest-statistics.js';
 import { readHostFacts } from './node/host-facts.js';
 import { keepLease } from './node/node-lease.js';
 import { NodeRegistration } from './node/node-registration.js';
@@ -51,6 +52,8 @@ export interface NodeAgent extends Runnable {
   isReady(): boolean;
   /** For metrics. */
   counts(): NodeAgentCounts;
+  /** What the machines on the node count, for metrics. */
+  measure: MeasureMachines;
   /** Takes the stream server's credentials anew. */
   reload(): void;
 }
@@ -139,6 +142,10 @@ class Agent implements NodeAgent {
       launcherSessions: this.instances.size,
       streams: this.streams.size,
     };
+  }
+
+  measure(): ReturnType<MeasureMachines> {
+    return this.instances.measure();
   }
 
   reload(): void {

@@ -1,6 +1,7 @@
 /** The lasting connection to one launcher: its newest status, and whether it still lives. */
 import type { VirtualMachineInstance } from '../openapi/generated/types/kubevirt_v1.js';
 import type { DomainStatus, LauncherMethods } from '../openapi/launcher/protocol.js';
+import type { MachineStatistics } from '../openapi/launcher/statistics.js';
 import { sleep, type Clock } from '../controllers/runtime/clock.js';
 import type { Logger } from '../controllers/runtime/logger.js';
 import { errorCode } from './files.js';
@@ -93,6 +94,11 @@ export class LauncherSession {
       },
     );
     return true;
+  }
+
+  /** Undefined while it is not connected. Rejects with the launcher's refusal, or when it does not answer. */
+  async statistics(signal: AbortSignal): Promise<MachineStatistics | undefined> {
+    return await this.client?.call('statistics', undefined, signal);
   }
 
   /** Leaves the launcher as it is. */

@@ -9,8 +9,8 @@ import { createDiscovery } from '../../controllers/runtime/discovery.js';
 import { createHttpClient, type HttpClient } from '../../controllers/runtime/http-client.js';
 import { PrometheusControllerMetrics } from '../../controllers/runtime/prometheus-metrics.js';
 import { createNodeAgent } from '../../node-agent/agent.js';
+import { inRounds, registerGuestStatistics } from '../../node-agent/metrics/guest-statistics.js';
 import { nodeAgentRules, podRuntimeRules } from '../../node-agent/rbac.js';
-import type { KeyPair } from '../../apiserver/pki/authority.js';
 import { openLevelBackend } from '../../storage/level/backend.js';
 import { untilAborted } from '../commands/process.js';
 import { startApi } from '../server/api.js';
@@ -19,13 +19,13 @@ import { nativirtVersion } from '../version.js';
 import { bootstrap, type ComponentRole } from './bootstrap.js';
 import {
   controllersUser,
-  createIdentities,
+  Identities,
   isComponent,
   nodeAgentOf,
   nodesGroup,
   nodeUser,
   writeAdminKubeconfig,
-  type Identities,
+  type Identity,
 } from './identities.js';
 import { launcherCommand } from './launcher-command.js';
 import { nodeNames } from './node-names.js';
@@ -59,7 +59,8 @@ export async function startStandalone(options: StandaloneOptions, logger: Logger
   await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
   const backend = await openLevelBackend({ directory: path.join(dataDirectory, 'store'), logger });
   try {
-    const identities = await createIdentities(dataDirectory, bindAddress);
+    const nodes = nodeNames(options.nodes);
+    const identities = await Identities.open({ dataDirectory, bindAddress, nodes, logger });
     const metrics = new Registry();
     const apiLogger = logger.child({ component: 'apiserver' });
     const api = await startApi({
@@ -67,9 +68,9 @@ export async function startStandalone(options: StandaloneOptions, logger: Logger
       logger: apiLogger,
       host: bindAddress,
       port: options.securePort,
-      serving: identities.serving,
+      serving: () => identities.credentials('apiserver'),
       surroundings: await standaloneSurroundings({
-        clientCa: identities.ca,
+        clientCa: () => identities.ca,
         tokenAuthFile: options.tokenAuthFile,
         serviceAccountKey: identities.serviceAccountKey,
         logger: apiLogger,
@@ -79,12 +80,17 @@ export async function startStandalone(options: StandaloneOptions, logger: Logger
       otherMetrics: [metrics],
       isComponent,
       nodeAgentOf,
-      nodeAgentCredentials: () => ({ ca: identities.ca, ...identities.apiserverClient }),
+      nodeAgentCredentials: () => identities.credentials('apiserver-client'),
       bootstrap: (registry) => bootstrap(registry, roles),
     });
     const server = `https://${reachableHost(bindAddress)}:${api.port}`;
     const kubeconfig = await writeAdminKubeconfig(dataDirectory, identities, server);
     const stopping = new AbortController();
+    identities.onChange(async () => {
+      api.certificatesChanged();
+      await writeAdminKubeconfig(dataDirectory, identities, server);
+    });
+    const rotating = identities.run(stopping.signal);
     const parts = await startParts(options, identities, server, logger, metrics, stopping.signal);
     return {
       server,
@@ -93,7 +99,7 @@ export async function startStandalone(options: StandaloneOptions, logger: Logger
       async stop() {
         // The clients first, so that what they still have to say is heard.
         stopping.abort();
-        await parts.finished.catch(() => undefined);
+        await Promise.allSettled([parts.finished, rotating]);
         await api.stop();
         await backend.close();
       },
@@ -113,16 +119,14 @@ async function startParts(
   signal: AbortSignal,
 ): Promise<{ finished: Promise<void> }> {
   if (options.controllers.length === 0) return { finished: untilAborted(signal) };
-  const clientOf = (pair: KeyPair, fieldManager: string): HttpClient => {
-    const credentials = { ca: identities.ca, cert: pair.cert, key: pair.key };
-    return createHttpClient({
+  const clientOf = (identity: Identity, fieldManager: string): HttpClient =>
+    createHttpClient({
       server,
-      credentials: () => Promise.resolve(credentials),
+      credentials: () => Promise.resolve(identities.credentials(identity)),
       userAgent: fieldManager,
       fieldManager,
     });
-  };
-  const client = clientOf(identities.controllers, 'nativirt-controllers');
+  const client = clientOf('controllers', 'nativirt-controllers');
   const metrics = new PrometheusControllerMetrics(registry);
   const manager = createControllerManager({
     client,
@@ -136,9 +140,8 @@ async function startParts(
   });
   const agents = await Promise.all(
     nodeNames(options.nodes).map(async (nodeName) => {
-      const { client: pair, server: streams } = identities.node(nodeName);
       const agent = await createNodeAgent({
-        client: clientOf(pair, nodeUser(nodeName)),
+        client: clientOf(`node-client:${nodeName}`, nodeUser(nodeName)),
         nodeName,
         pods: {
           kind: 'processes',
@@ -149,13 +152,23 @@ async function startParts(
             defaultRegistry: options.defaultRegistry,
           },
         },
-        streams: { credentials: () => ({ ca: identities.ca, ...streams }), host: '127.0.0.1', port: 0 },
+        streams: {
+          credentials: () => identities.credentials(`node-server:${nodeName}`),
+          host: '127.0.0.1',
+          port: 0,
+        },
         version: nativirtVersion,
         metrics,
         logger: logger.child({ component: 'node-agent', node: nodeName }),
       });
+      identities.onChange(() => agent.reload());
       return agent;
     }),
+  );
+  const measure = async () => (await Promise.all(agents.map((agent) => agent.measure()))).flat();
+  registerGuestStatistics(
+    registry,
+    inRounds(measure, () => Date.now()),
   );
   const finished = Promise.all([manager.run(signal), ...agents.map((agent) => agent.run(signal))]).then(
     () => undefined,

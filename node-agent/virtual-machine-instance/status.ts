@@ -104,10 +104,22 @@ function runningConditions({
     paused
       ? { type: 'Paused', status: 'True', reason: domain.reason, message: domain.message }
       : { type: 'Paused' },
+    credentialsCondition(domain),
     emulated
       ? { type: 'SoftwareEmulation', status: 'True', reason: 'KVMNotUsable', message: emulationMessage }
       : { type: 'SoftwareEmulation' },
   ];
+}
+
+/** Only where the guest agent has keys or passwords to set. */
+function credentialsCondition(
+  domain: DomainStatus | undefined,
+): WantedCondition | { type: string; status?: undefined } {
+  const type = 'AccessCredentialsSynchronized';
+  const report = domain?.accessCredentials;
+  if (report === undefined) return { type };
+  if (report.synchronized) return { type, status: 'True' };
+  return { type, status: 'False', reason: 'GuestAgentFailed', message: report.message };
 }
 
 export const emulationMessage =

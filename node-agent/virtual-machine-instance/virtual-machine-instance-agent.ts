@@ -21,6 +21,7 @@ import { isOlder, keyOf } from '../../controllers/runtime/object-key.js';
 import { patchStatus } from '../../controllers/runtime/writes.js';
 import type { LauncherDirectories } from '../launcher-directory.js';
 import { LauncherSession, type NodePart, type SessionView } from '../launcher-session.js';
+import type { MeasuredMachine } from '../metrics/guest-statistics.js';
 import type { PodHost } from '../pod-host.js';
 import { recordTransition } from './events.js';
 import { failureOf, isFinalPhase, nextStatus, type Failure, type NodeFacts } from './status.js';
@@ -42,6 +43,9 @@ export interface VirtualMachineInstanceAgentOptions {
 /** Seconds, where the VMI says nothing. */
 const defaultGracePeriod = 30;
 const prepareAgainMilliseconds = 500;
+/** Less than the scrape interval's usual timeout. */
+const measureMilliseconds = 5000;
+const countingStates: ReadonlySet<DomainState> = new Set(['Running', 'Paused', 'ShuttingDown']);
 
 interface Entry {
   readonly session: LauncherSession;
@@ -92,6 +96,25 @@ export class VirtualMachineInstanceAgent {
       for (const key of [...this.sessions.keys()]) this.forget(key);
       await Promise.all(sessions.map(({ done }) => done));
     }
+  }
+
+  /** What the running machines count. One that does not answer in time is left out. */
+  async measure(): Promise<MeasuredMachine[]> {
+    const { informer, logger, nodeName: node } = this.options;
+    const one = async (key: string, { session }: Entry): Promise<MeasuredMachine[]> => {
+      const vmi = informer.get(key);
+      const { view } = session;
+      if (vmi === undefined || view.kind !== 'connected' || !countingStates.has(view.status.state)) return [];
+      const { namespace = '', name } = vmi.metadata;
+      try {
+        const statistics = await session.statistics(AbortSignal.timeout(measureMilliseconds));
+        return statistics === undefined ? [] : [{ node, namespace, name, statistics }];
+      } catch (error) {
+        logger.debug({ err: error, virtualMachineInstance: key }, 'a launcher told no statistics');
+        return [];
+      }
+    };
+    return (await Promise.all([...this.sessions].map((entry) => one(...entry)))).flat();
   }
 
   private async reconcile(key: string, signal: AbortSignal): Promise<ReconcileResult | undefined> {
