@@ -51,15 +51,18 @@ export interface RequestContext {
   annotate?(key: string, value: string): void;
 }
 
-/** An answer. `chunks` are shared bytes of the cache where possible and are never changed. */
+/** `chunks` are shared bytes of the cache where possible and are never changed. */
+export interface BytesReply {
+  readonly kind: 'bytes';
+  readonly status: number;
+  readonly contentType: string;
+  readonly chunks: readonly Buffer[];
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** An answer. */
 export type Reply =
-  | {
-      readonly kind: 'bytes';
-      readonly status: number;
-      readonly contentType: string;
-      readonly chunks: readonly Buffer[];
-      readonly headers?: Readonly<Record<string, string>>;
-    }
+  | BytesReply
   | {
       /** A watch: written as it comes, with back pressure, until the source ends or the client leaves. */
       readonly kind: 'stream';

@@ -1,6 +1,6 @@
 /** /healthz, /livez and /readyz: named checks, each reachable on its own. */
 import type { Logger } from 'pino';
-import type { Reply, RequestContext } from '../request.js';
+import type { BytesReply, RequestContext } from '../request.js';
 import { pathNotFound, textReply } from '../http/status-reply.js';
 
 export interface HealthCheck {
@@ -9,7 +9,14 @@ export interface HealthCheck {
   check(signal: AbortSignal): Promise<void> | void;
 }
 
-export type HealthEndpoint = 'healthz' | 'livez' | 'readyz';
+export interface HealthRequest {
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly signal: AbortSignal;
+}
+
+export const healthEndpoints = ['healthz', 'livez', 'readyz'] as const;
+export type HealthEndpoint = (typeof healthEndpoints)[number];
 
 export const ping: HealthCheck = { name: 'ping', check: () => undefined };
 
@@ -26,32 +33,36 @@ export class HealthEndpoints {
     for (const endpoint of endpoints) this.#checks[endpoint].push(check);
   }
 
+  handle(endpoint: HealthEndpoint, { info, query, signal }: RequestContext): Promise<BytesReply> {
+    return this.answer(endpoint, { path: info.path, query, signal });
+  }
+
   /** Answers `/readyz`, `/readyz?verbose`, `/readyz?exclude=name` and `/readyz/name`. */
-  async handle(endpoint: HealthEndpoint, context: RequestContext): Promise<Reply> {
+  async answer(endpoint: HealthEndpoint, request: HealthRequest): Promise<BytesReply> {
     const checks = this.#checks[endpoint];
-    const [only] = context.info.path.split('/').slice(2);
+    const [only] = request.path.split('/').slice(2);
     if (only !== undefined && only !== '') {
       const check = checks.find(({ name }) => name === only);
       if (check === undefined) return pathNotFound();
-      const failure = await this.#run(endpoint, check, context.signal);
+      const failure = await this.#run(endpoint, check, request.signal);
       return failure === undefined
         ? textReply(200, 'ok', noStore)
         : textReply(500, `internal server error: ${failure}\n`, noStore);
     }
-    return this.#all(endpoint, checks, context);
+    return this.#all(endpoint, checks, request);
   }
 
   async #all(
     endpoint: HealthEndpoint,
     checks: readonly HealthCheck[],
-    context: RequestContext,
-  ): Promise<Reply> {
-    const excluded = new Set(context.query.getAll('exclude'));
+    { query, signal }: HealthRequest,
+  ): Promise<BytesReply> {
+    const excluded = new Set(query.getAll('exclude'));
     const unknown = [...excluded].filter((name) => !checks.some((check) => check.name === name));
     const results = await Promise.all(
       checks.map(async (check) => {
         if (excluded.has(check.name)) return { line: `[+]${check.name} excluded: ok\n`, failed: false };
-        const failure = await this.#run(endpoint, check, context.signal);
+        const failure = await this.#run(endpoint, check, signal);
         return failure === undefined
           ? { line: `[+]${check.name} ok\n`, failed: false }
           : { line: `[-]${check.name} failed: reason withheld\n`, failed: true };
@@ -65,7 +76,7 @@ export class HealthEndpoints {
     if (results.some(({ failed }) => failed)) {
       return textReply(500, `${lines}${warnings}${endpoint} check failed\n`, noStore);
     }
-    if (!context.query.has('verbose')) return textReply(200, 'ok', noStore);
+    if (!query.has('verbose')) return textReply(200, 'ok', noStore);
     return textReply(200, `${lines}${warnings}${endpoint} check passed\n`, noStore);
   }
 

@@ -1,7 +1,7 @@
 /** Errors as answers: a Status in JSON, whatever the client accepts. */
 import type { Status } from '../../openapi/meta.js';
 import type { ApiError } from '../errors/api-error.js';
-import type { Reply } from '../request.js';
+import type { BytesReply, Reply } from '../request.js';
 
 export function statusReply(error: ApiError): Reply {
   const retryAfter = error.details?.retryAfterSeconds;
@@ -15,11 +15,15 @@ export function statusReply(error: ApiError): Reply {
 }
 
 /** What a path that nothing serves gets: not a Status, so that clients can tell it from a missing object. */
-export function pathNotFound(): Reply {
+export function pathNotFound(): BytesReply {
   return textReply(404, '404 page not found\n');
 }
 
-export function textReply(status: number, text: string, headers?: Readonly<Record<string, string>>): Reply {
+export function textReply(
+  status: number,
+  text: string,
+  headers?: Readonly<Record<string, string>>,
+): BytesReply {
   return {
     kind: 'bytes',
     status,

@@ -2,9 +2,9 @@
 import type { Discovery } from '../discovery/discovery.js';
 import type { OpenApi } from '../discovery/openapi.js';
 import { jsonReply } from '../http/status-reply.js';
-import type { HealthEndpoints } from '../health/health.js';
+import { healthEndpoints, type HealthEndpoints } from '../health/health.js';
 import { Registry } from 'prom-client';
-import type { Handler } from '../request.js';
+import type { BytesReply, Handler } from '../request.js';
 import type { PathRoute } from './router.js';
 
 export interface PathParts {
@@ -27,8 +27,8 @@ export function pathRoutes({
     { path: '/openapi/v2', handle: openApi.handle },
     { path: '/openapi/v3', handle: openApi.handle },
     { path: '/version', handle: version },
-    { path: '/metrics', handle: () => serveMetrics(metrics) },
-    ...(['healthz', 'livez', 'readyz'] as const).map((endpoint) => ({
+    { path: '/metrics', handle: () => metricsReply(metrics) },
+    ...healthEndpoints.map((endpoint) => ({
       path: `/${endpoint}`,
       handle: (context: Parameters<Handler>[0]) => health.handle(endpoint, context),
     })),
@@ -37,7 +37,8 @@ export function pathRoutes({
   return [...routes, { path: '/', handle: () => Promise.resolve(jsonReply({ paths })) }];
 }
 
-async function serveMetrics(registries: PathParts['metrics']): ReturnType<Handler> {
+/** What Prometheus reads. */
+export async function metricsReply(registries: PathParts['metrics']): Promise<BytesReply> {
   const texts = await Promise.all(registries.map((registry) => registry.metrics()));
   return {
     kind: 'bytes',
