@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net';
+import { isIPv6, type Socket } from 'node:net';
 import { DatagramReader, frameDatagram } from '../openapi/launcher/datagrams.js';
 
 /** A client that does not read loses datagrams, as UDP does, rather than have them kept. */
@@ -23,7 +23,7 @@ export function relayDatagrams(
   // Loaded by the few launchers that need it.
   void import('node:dgram').then(({ createSocket }) => {
     if (client.destroyed) return;
-    const guest = createSocket('udp4');
+    const guest = createSocket(isIPv6(peer.host) ? 'udp6' : 'udp4');
     client.once('close', () => guest.close());
     guest.on('error', () => client.destroy());
     guest.on('message', (datagram) => {

@@ -1,4 +1,5 @@
 import type { VirtualMachineInstance } from '../openapi/generated/types/kubevirt_v1.js';
+import type { LauncherNetwork } from '../openapi/launcher/network.js';
 import type { DomainStatus } from '../openapi/launcher/protocol.js';
 import { asError, type Clock } from './clock.js';
 import { explainEnd, failed, type Change } from './domain-end.js';
@@ -80,13 +81,13 @@ export class Domain {
   }
 
   /** Answers at once; the status tells how it goes. Does nothing when it is under way already. */
-  start(vmi: VirtualMachineInstance): void {
+  start(vmi: VirtualMachineInstance, network?: LauncherNetwork): void {
     const prepared = this.apply({
       trigger: 'prepare',
       reason: 'Preparing',
       message: 'The disks are being prepared.',
     });
-    if (prepared) void this.run(vmi);
+    if (prepared) void this.run(vmi, network);
   }
 
   shutdown(gracePeriodSeconds: number): void {
@@ -132,11 +133,11 @@ export class Domain {
     else await this.reboot.press();
   }
 
-  private async run(vmi: VirtualMachineInstance): Promise<void> {
+  private async run(vmi: VirtualMachineInstance, network: LauncherNetwork | undefined): Promise<void> {
     const { launch, observer, status } = this.options;
     try {
       const onEvent = (event: QmpEvent) => this.onEvent(event);
-      const machine = await launch({ vmi, onEvent, signal: this.starting.signal });
+      const machine = await launch({ vmi, network, onEvent, signal: this.starting.signal });
       const { qemu, accelerator, machineType } = machine;
       if (this.starting.signal.aborted) {
         qemu.kill();

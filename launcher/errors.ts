@@ -1,5 +1,9 @@
 /** Packages of the programs that the launcher runs beside QEMU; the others are util-linux's. */
-const helperPackages: Readonly<Record<string, string>> = { swtpm: 'swtpm', virtiofsd: 'virtiofsd' };
+const helperPackages: Readonly<Record<string, string>> = {
+  swtpm: 'swtpm',
+  virtiofsd: 'virtiofsd',
+  passt: 'passt',
+};
 
 /**
  * Why a domain fails, in words for its user: what was wrong, where, and what would be right. The key is the reason that

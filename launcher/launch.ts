@@ -1,11 +1,14 @@
 import type { ChildProcess } from 'node:child_process';
 import type { VirtualMachineInstance } from '../openapi/generated/types/kubevirt_v1.js';
+import type { LauncherNetwork } from '../openapi/launcher/network.js';
 import type { Clock } from './clock.js';
 import { prepareDisks } from './disks/prepare.js';
 import { qemuImg } from './disks/qemu-img.js';
 import { DownwardMetrics } from './downward-metrics/service.js';
 import { failure } from './errors.js';
 import type { Logger } from './log.js';
+import { attachments } from './network/attachments.js';
+import { GuestNetwork } from './network/guest-network.js';
 import { commandLine } from './qemu/command-line.js';
 import { chooseAccelerator, findExecutable } from './qemu/executable.js';
 import type { CommandLine } from './qemu/assemble.js';
@@ -40,6 +43,8 @@ export interface Machine {
 
 export interface LaunchRequest {
   readonly vmi: VirtualMachineInstance;
+  /** Undefined: the guest gets QEMU's user-mode network. */
+  readonly network?: LauncherNetwork | undefined;
   readonly onEvent: (event: QmpEvent) => void;
   readonly signal: AbortSignal;
 }
@@ -48,7 +53,7 @@ export interface LaunchRequest {
 export type Launch = (request: LaunchRequest) => Promise<Machine>;
 
 export function launcherOf(options: LaunchOptions): Launch {
-  return async ({ vmi, onEvent, signal }) => {
+  return async ({ vmi, network, onEvent, signal }) => {
     const { clock, logger, searchPath } = options;
     refuseUnsupported(vmi);
     const { accelerator, why } = chooseAccelerator(options.allowKvm);
@@ -62,17 +67,22 @@ export function launcherOf(options: LaunchOptions): Launch {
     await prepareSecurity(vmi);
     signal.throwIfAborted();
     const host = readHost(process.env);
-    const context = { vmi, accelerator, images, efi, kernel, host, taps: new Map(), now: clock.now() };
+    const attached = attachments(network);
+    const context = { vmi, accelerator, images, efi, kernel, host, ...attached, now: clock.now() };
     const line = commandLine(context);
     const metrics = new DownwardMetrics({ vmi, clock, logger });
+    const guestNetwork = network && new GuestNetwork({ vmi, network, clock, logger });
     const helpers: ChildProcess[] = [];
     const stopServing = () => {
       metrics.stop();
+      guestNetwork?.stop();
       // Those that QEMU has connected to end by themselves; the others would wait for ever.
       for (const helper of helpers) helper.kill();
     };
     const serveAndStart = async () => {
-      helpers.push(...(await startHelpers({ vmi, searchPath, signal, isRoot: process.getuid?.() === 0 })));
+      const isRoot = process.getuid?.() === 0;
+      helpers.push(...(await startHelpers({ vmi, network, searchPath, signal, isRoot })));
+      await guestNetwork?.listen();
       await metrics.listen();
       logger.info('QEMU starts', { binary: options.qemu, argv: line.argv });
       const hasSerial = hasSerialConsole({ vmi });

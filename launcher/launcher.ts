@@ -1,6 +1,9 @@
 import type { Socket } from 'node:net';
 import type { VirtualMachineInstance } from '../openapi/generated/types/kubevirt_v1.js';
+import { interfacesOf } from '../openapi/launcher/interfaces.js';
+import type { LauncherNetwork } from '../openapi/launcher/network.js';
 import { podLayout, type DomainStatus } from '../openapi/launcher/protocol.js';
+import { AccessCredentials } from './access-credentials.js';
 import type { Clock } from './clock.js';
 import { ConsoleLog } from './console-log.js';
 import { Console } from './console.js';
@@ -11,11 +14,14 @@ import { Domain, type DomainObserver } from './domain.js';
 import { FileSystemFreeze } from './freeze.js';
 import { GuestAgent } from './guest-agent.js';
 import { GuestInfoPoller } from './guest-info.js';
-import type { Launch, Machine } from './launch.js';
+import type { Launch, LaunchRequest, Machine } from './launch.js';
 import type { Logger } from './log.js';
-import { PortForwarder } from './port-forward.js';
-import { guestAddressOf, networkIdOf } from './guest-address.js';
+import { DirectPorts, guestHost } from './network/direct-ports.js';
+import { PortForwarder, type GuestPorts } from './port-forward.js';
+import { guestAddressOf } from './guest-address.js';
+import { netdevId } from './qemu/network.js';
 import type { Qemu } from './qemu/process.js';
+import { collectStatistics } from './statistics/collect.js';
 import { StatusStore } from './status.js';
 
 export interface VirtualMachineOptions {
@@ -45,7 +51,7 @@ export async function runVirtualMachine(options: VirtualMachineOptions): Promise
   let graceSeconds = defaultGraceSeconds;
   const launch: Launch = (request) => {
     graceSeconds = request.vmi.spec.terminationGracePeriodSeconds ?? defaultGraceSeconds;
-    channels.prepare(request.vmi);
+    channels.prepare(request);
     return options.launch(request);
   };
   const domain = new Domain({ launch, status, clock, logger, observer: channels });
@@ -85,15 +91,24 @@ function lastStatusRead(status: StatusStore, clock: Clock) {
   return { promise, sent };
 }
 
+/** Names of interfaces, by tap device. */
+function tapsOf(network: LauncherNetwork | undefined): ReadonlyMap<string, string> {
+  const made = Object.entries(network?.interfaces ?? {});
+  return new Map(made.flatMap(([name, entry]) => (entry.kind === 'tap' ? [[entry.device, name]] : [])));
+}
+
 /** The ways into the machine while it is there. */
 class Channels implements DomainObserver, MachineChannels {
   console: Console | undefined = new Console();
   agent: GuestAgent | undefined;
   freeze: FileSystemFreeze | undefined;
   qmp: Qemu['qmp'] | undefined;
-  ports: PortForwarder | undefined;
+  ports: GuestPorts | undefined;
+  statistics: MachineChannels['statistics'];
   private vmi: VirtualMachineInstance | undefined;
+  private network: LauncherNetwork | undefined;
   private poller: GuestInfoPoller | undefined;
+  private credentials: AccessCredentials | undefined;
   private log: ConsoleLog | undefined;
   private serial: Socket | undefined;
 
@@ -103,8 +118,9 @@ class Channels implements DomainObserver, MachineChannels {
     private readonly logger: Logger,
   ) {}
 
-  prepare(vmi: VirtualMachineInstance): void {
+  prepare({ vmi, network }: LaunchRequest): void {
     this.vmi = vmi;
+    this.network = network;
     const { spec } = vmi;
     const { autoattachSerialConsole, logSerialConsole } = spec.domain.devices;
     if (autoattachSerialConsole === false) {
@@ -131,31 +147,50 @@ class Channels implements DomainObserver, MachineChannels {
       this.status.update({ fileSystemsFrozen });
     };
     this.freeze = new FileSystemFreeze(this.agent, setFrozen, this.logger, this.clock);
-    this.ports = this.portForwarder(qemu.qmp);
+    this.ports = this.guestPorts(qemu.qmp);
     const publish = (guest: DomainStatus['guest']) => this.status.update({ guest });
     this.poller = new GuestInfoPoller(this.agent, publish, this.clock, this.logger);
+    this.followVmi(qemu, this.agent);
   }
 
-  private portForwarder(qmp: Qemu['qmp']): PortForwarder | undefined {
-    const { vmi, status } = this;
-    const netdev = vmi && networkIdOf(vmi);
-    if (!vmi || netdev === undefined) return undefined;
-    return new PortForwarder(qmp, netdev, () => guestAddressOf(vmi, status.current.guest));
+  private followVmi({ pid: qemuPid, qmp }: Qemu, agent: GuestAgent): void {
+    const { vmi, network, clock, logger } = this;
+    if (!vmi) return;
+    const taps = tapsOf(network);
+    this.statistics = () =>
+      collectStatistics({ vmi, qemuPid, qmp, agent: agent.isConnected ? agent : undefined, taps });
+    const publish = (accessCredentials: DomainStatus['accessCredentials']) =>
+      this.status.update({ accessCredentials });
+    this.credentials = new AccessCredentials({ vmi, agent, publish, clock, logger });
+  }
+
+  /** By way of the first interface. */
+  private guestPorts(qmp: Qemu['qmp']): GuestPorts | undefined {
+    const { vmi, network, status } = this;
+    const [first] = vmi ? interfacesOf(vmi) : [];
+    if (!vmi || !first) return undefined;
+    const made = network?.interfaces[first.name];
+    const host = made && guestHost(made);
+    if (host !== undefined) return new DirectPorts(host);
+    return new PortForwarder(qmp, netdevId(first.name), () => guestAddressOf(vmi, status.current.guest));
   }
 
   agentChanged(open: boolean): void {
     this.agent?.setConnected(open);
     this.freeze?.forget();
     this.status.update({ guestAgentConnected: open });
-    if (open) this.poller?.start();
-    else this.poller?.stop();
+    for (const follower of [this.poller, this.credentials])
+      if (open) follower?.start();
+      else follower?.stop();
   }
 
   machineEnded(): void {
     this.poller?.stop();
+    this.credentials?.stop();
     this.agent?.setConnected(false);
     this.freeze?.forget();
     this.qmp = undefined;
+    this.statistics = undefined;
     this.ports = undefined;
     // The console ends with the serial port, when the guest's last words have been read.
     if (!this.serial || this.serial.closed) this.closeConsole();

@@ -17,6 +17,17 @@ interface SharedRule {
   users: number;
 }
 
+/** The ways to the ports of a guest. */
+export interface GuestPorts {
+  /** @throws PortForwardError, QmpError */
+  connectStream(port: number): Promise<Socket>;
+  /**
+   * Relays framed datagrams of `client` to and from a port of the guest until the client closes.
+   * @throws PortForwardError, QmpError; nothing has been read from the client then
+   */
+  connectDatagrams(port: number): Promise<(client: Socket, received: Buffer) => void>;
+}
+
 const attempts = 5;
 
 export class PortForwardError extends Error {
@@ -29,7 +40,7 @@ export class PortForwardError extends Error {
  * UDP has no connections, and replies find their way back through the first rule for the guest's port: that rule is shared,
  * and lives while it is used.
  */
-export class PortForwarder {
+export class PortForwarder implements GuestPorts {
   private readonly datagramRules = new Map<number, SharedRule>();
 
   /**
@@ -42,7 +53,6 @@ export class PortForwarder {
     private readonly guestAddress: () => string | undefined,
   ) {}
 
-  /** @throws PortForwardError, QmpError */
   async connectStream(port: number): Promise<Socket> {
     const rule = await this.addRule('tcp', port);
     try {
@@ -55,10 +65,6 @@ export class PortForwarder {
     }
   }
 
-  /**
-   * Relays framed datagrams of `client` to and from a port of the guest until the client closes.
-   * @throws PortForwardError, QmpError; nothing has been read from the client then
-   */
   async connectDatagrams(port: number): Promise<(client: Socket, received: Buffer) => void> {
     const shared = this.datagramRules.get(port) ?? { rule: this.addRule('udp', port), users: 0 };
     this.datagramRules.set(port, shared);

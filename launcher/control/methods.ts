@@ -1,11 +1,13 @@
 import type { VirtualMachineInstance } from '../../openapi/generated/types/kubevirt_v1.js';
+import type { LauncherNetwork } from '../../openapi/launcher/network.js';
 import { finalStates, type DomainStatus, type LauncherMethods } from '../../openapi/launcher/protocol.js';
+import type { MachineStatistics } from '../../openapi/launcher/statistics.js';
 import type { Console, ConsoleMode } from '../console.js';
 import type { Domain } from '../domain.js';
 import type { GuestAgent } from '../guest-agent.js';
 import { GuestAgentError } from '../guest-agent.js';
 import type { FileSystemFreeze } from '../freeze.js';
-import type { PortForwarder, Protocol } from '../port-forward.js';
+import type { GuestPorts, Protocol } from '../port-forward.js';
 import type { Qemu } from '../qemu/process.js';
 import { interfaceId } from '../qemu/network.js';
 import { isObject, type JsonObject } from '../qmp/messages.js';
@@ -19,8 +21,10 @@ export interface MachineChannels {
   readonly agent: GuestAgent | undefined;
   readonly freeze: FileSystemFreeze | undefined;
   readonly qmp: Qemu['qmp'] | undefined;
+  /** Undefined while there is no QEMU. */
+  readonly statistics: (() => Promise<MachineStatistics>) | undefined;
   /** Undefined also where the guest has no network. */
-  readonly ports: PortForwarder | undefined;
+  readonly ports: GuestPorts | undefined;
 }
 
 /** What the control socket offers to its clients. */
@@ -44,7 +48,7 @@ const methods: Readonly<Record<PlainMethod, Handler>> = {
       const text = `this launcher runs the virtual machine instance ${uid}, not ${vmi.metadata.uid}`;
       throw new ControlError('wrongVirtualMachineInstance', text);
     }
-    target.domain.start(vmi);
+    target.domain.start(vmi, networkParameter(params));
     return target.domain.status;
   },
   shutdown: ({ domain }, { gracePeriodSeconds }) => {
@@ -100,6 +104,10 @@ const methods: Readonly<Record<PlainMethod, Handler>> = {
     await qmp.execute('set_link', { name: interfaceId({ name }), up });
     return domain.status;
   },
+  statistics: async ({ domain, channels: { statistics } }) => {
+    if (statistics) return await statistics();
+    throw new ControlError('invalidState', `a virtual machine that is ${domain.status.state} counts nothing`);
+  },
   guestAgent: async ({ channels: { agent } }, params) => {
     const { execute, arguments: parameters } = params;
     if (typeof execute !== 'string')
@@ -142,7 +150,7 @@ function freezeOf({ freeze }: MachineChannels, command: string): FileSystemFreez
 }
 
 export interface PortRequest {
-  readonly ports: PortForwarder;
+  readonly ports: GuestPorts;
   readonly port: number;
   readonly protocol: Protocol;
 }
@@ -164,6 +172,13 @@ export function portForwardFor({ channels: { ports }, domain }: ControlTarget, p
   }
   if (!ports) throw new ControlError('invalidState', 'the virtual machine has no network interface');
   return { ports, port, protocol };
+}
+
+/** Made by the node agent, which alone has the control socket. */
+function networkParameter({ network }: JsonObject): LauncherNetwork | undefined {
+  return isObject(network) && isObject(network['interfaces'])
+    ? (network as unknown as LauncherNetwork)
+    : undefined;
 }
 
 /** The parts of a VMI without which nothing can be made of it; the API server has validated the rest. */

@@ -77,6 +77,7 @@ function contextOf(example: Example): MachineContext {
       initrd: 'volumes/kernel-boot/initrd',
     },
     taps: new Map(Object.entries(example.taps ?? {})),
+    streams: new Map(Object.entries(example.streams ?? {})),
     host: {
       cpus: [0, 1, 2, 3],
       numaNodes: [{ id: 0, cpus: [0, 1, 2, 3] }],

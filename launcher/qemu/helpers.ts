@@ -1,9 +1,12 @@
 import type { ChildProcess } from 'node:child_process';
 import { mkdir, realpath } from 'node:fs/promises';
 import type { VirtualMachineInstance } from '../../openapi/generated/types/kubevirt_v1.js';
+import { interfacesOf } from '../../openapi/launcher/interfaces.js';
+import type { LauncherNetwork } from '../../openapi/launcher/network.js';
 import { podLayout } from '../../openapi/launcher/protocol.js';
 import { lookThrough } from '../disks/files.js';
 import { failure } from '../errors.js';
+import { passtProgram } from '../network/passt.js';
 import { findExecutable } from './executable.js';
 import { sharedDirectories, type SharedDirectory } from './filesystems.js';
 import { startHelper, type HelperProgram } from './helper.js';
@@ -15,6 +18,7 @@ export const virtiofsdPlaces = ['/usr/libexec/virtiofsd', '/usr/lib/qemu/virtiof
 
 export interface HelperOptions {
   readonly vmi: VirtualMachineInstance;
+  readonly network?: LauncherNetwork | undefined;
   readonly searchPath: string;
   readonly signal: AbortSignal;
   /** Whether the launcher runs as root. */
@@ -40,10 +44,14 @@ export async function startHelpers(options: HelperOptions): Promise<readonly Chi
   }
 }
 
-async function programs({ vmi, searchPath, isRoot }: HelperOptions): Promise<HelperProgram[]> {
+async function programs({ vmi, network, searchPath, isRoot }: HelperOptions): Promise<HelperProgram[]> {
   const wanted: HelperProgram[] = hasTpm(vmi) ? [await tpm(vmi, searchPath)] : [];
   for (const directory of sharedDirectories(vmi))
     wanted.push(await fileServer(directory, searchPath, isRoot));
+  for (const entry of interfacesOf(vmi)) {
+    const made = network?.interfaces[entry.name];
+    if (made?.kind === 'passt') wanted.push(passtProgram(entry, made, searchPath, isRoot));
+  }
   return wanted;
 }
 

@@ -18,6 +18,8 @@ export interface MachineContext {
   readonly kernel: KernelFiles | undefined;
   /** The tap devices of the pod's networks, by network name. A pod network without one is user-mode. */
   readonly taps: ReadonlyMap<string, Tap>;
+  /** Sockets of what serves a network as a stream (passt), by network name. */
+  readonly streams?: ReadonlyMap<string, string>;
   /** What the node gives to this machine. */
   readonly host: Host;
   /** Milliseconds since the epoch, for clocks that start at an offset. */
@@ -37,6 +39,11 @@ export interface Tap {
   readonly device: string;
   /** Whether the kernel moves the packets (vhost-net). */
   readonly vhost: boolean;
+  /** Queue pairs that the device was made for; as many as the spec asks for if undefined. */
+  readonly queues?: number;
+  /** Of the guest's interface, where the pod's network decides it. */
+  readonly mac?: string;
+  readonly mtu?: number;
 }
 
 export interface KernelFiles {

@@ -1,9 +1,5 @@
-import { createHash } from 'node:crypto';
-import type {
-  Interface,
-  Network,
-  VirtualMachineInstance,
-} from '../../openapi/generated/types/kubevirt_v1.js';
+import type { Interface, Network } from '../../openapi/generated/types/kubevirt_v1.js';
+import { guestMac, interfacesOf } from '../../openapi/launcher/interfaces.js';
 import { failure } from '../errors.js';
 import { topology, vcpus } from './cpu.js';
 import { virtualFunction } from './host-devices.js';
@@ -36,15 +32,6 @@ const models = {
 
 const hasOwn = <T extends object>(table: T, key: PropertyKey): key is keyof T => Object.hasOwn(table, key);
 
-/** The interfaces of a VMI; one on the pod network where it names none and does not refuse it. */
-export function interfacesOf({ spec }: VirtualMachineInstance): readonly Interface[] {
-  const { interfaces, autoattachPodInterface } = spec.domain.devices;
-  if (interfaces !== undefined && interfaces.length > 0) {
-    return interfaces.filter(({ state }) => state !== 'absent');
-  }
-  return autoattachPodInterface === false ? [] : [{ name: 'default', masquerade: {} }];
-}
-
 /** The most queue pairs of a tap device. */
 const maxQueues = 256;
 
@@ -56,10 +43,12 @@ export function networkParts(context: MachineContext): Part[] {
     if (entry.sriov) return [virtualFunctionDevice(entry, host, path)];
     const network = networks.get(entry.name);
     const tap = context.taps.get(entry.name);
-    if (!tap) requireUserMode(entry, network, path);
-    const queues = queuePairs(context, entry);
+    const stream = context.streams?.get(entry.name);
+    if (!tap && stream === undefined) requireUserMode(entry, network, path);
+    const queues = tap?.queues ?? (stream === undefined ? queuePairs(context, entry) : 1);
+    const backend = tap ? tapNetwork(entry, tap, queues) : streamNetwork(entry, stream);
     return [
-      option('netdev', tap ? tapNetwork(entry, tap, queues) : userNetwork(entry, network)),
+      option('netdev', backend ?? userNetwork(entry, network)),
       interfaceDevice(context, entry, queues, path),
       ...(entry.state === 'down' ? [command('set_link', { name: interfaceId(entry), up: false })] : []),
     ];
@@ -126,16 +115,23 @@ function tapNetwork({ name }: Interface, { device: ifname, vhost }: Tap, queues:
   return words.join(',');
 }
 
+function streamNetwork({ name }: Interface, socket: string | undefined): string | undefined {
+  if (socket === undefined) return undefined;
+  return `stream,id=${netdevId(name)},server=off,addr.type=unix,addr.path=${escapeComma(socket)}`;
+}
+
 function interfaceDevice(context: MachineContext, entry: Interface, queues: number, path: string): Part {
+  const model = entry.model ?? 'virtio';
+  const tap = context.taps.get(entry.name);
   const properties: Properties = {
     netdev: netdevId(entry.name),
-    mac: entry.macAddress ?? stableMac(context.vmi.metadata.uid, entry.name),
+    mac: tap?.mac ?? guestMac(context.vmi, entry),
     ...bootProperties(entry),
     // A vector for each queue, one for changes and one for control.
+    ...(model === 'virtio' && tap?.mtu !== undefined ? { host_mtu: tap.mtu } : {}),
     ...(queues > 1 ? { mq: true, vectors: 2 * queues + 2 } : {}),
   };
   const id = interfaceId(entry);
-  const model = entry.model ?? 'virtio';
   const address =
     entry.pciAddress === undefined ? undefined : pciAddress(`${path}.pciAddress`, entry.pciAddress);
   if (model === 'virtio') return virtioDevice(context, 'net', id, address ?? 'network', properties);
@@ -172,10 +168,4 @@ export const interfaceId = ({ name }: Pick<Interface, 'name'>) => `net-${name}`;
 
 export function netdevId(name: string): string {
   return `hostnet-${name}`;
-}
-
-/** A locally administered address, the same whenever this VMI starts. */
-export function stableMac(uid: string, name: string): string {
-  const digest = createHash('sha256').update(`${uid}/${name}`).digest();
-  return ['02', ...[...digest.subarray(0, 5)].map((byte) => byte.toString(16).padStart(2, '0'))].join(':');
 }

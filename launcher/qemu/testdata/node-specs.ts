@@ -55,10 +55,11 @@ export const nodeExamples: readonly Example[] = [
       },
     },
     taps: {
-      default: { device: 'tap0', vhost: true },
+      default: { device: 'tap0', vhost: true, queues: 2, mac: '0a:58:0a:f4:00:05', mtu: 1450 },
       second: { device: 'tap1', vhost: false },
       plugged: { device: 'tap2', vhost: false },
     },
+    streams: { passed: 'qemu/passt-passed.sock', former: 'qemu/passt-former.sock' },
     spec: {
       domain: {
         cpu: { cores: 2 },
@@ -87,6 +88,8 @@ export const nodeExamples: readonly Example[] = [
             { name: 'second', bridge: {}, model: 'e1000e', dhcpOptions: { ntpServers: ['192.0.2.1'] } },
             { name: 'plugged', binding: { name: 'plugin' } },
             { name: 'fast', sriov: {} },
+            { name: 'passed', passtBinding: {} },
+            { name: 'former', passt: {}, model: 'e1000' },
           ],
         },
       },
@@ -95,6 +98,8 @@ export const nodeExamples: readonly Example[] = [
         { name: 'second', multus: { networkName: 'second' } },
         { name: 'plugged', multus: { networkName: 'plugged' } },
         { name: 'fast', multus: { networkName: 'fast' } },
+        { name: 'passed', multus: { networkName: 'passed' } },
+        { name: 'former', multus: { networkName: 'former' } },
       ],
       volumes: [
         { name: 'lun', persistentVolumeClaim: { claimName: 'lun' } },

@@ -16,6 +16,7 @@ export interface Example {
   readonly annotations?: Readonly<Record<string, string>>;
   readonly host?: Partial<Host>;
   readonly taps?: Readonly<Record<string, Tap>>;
+  readonly streams?: Readonly<Record<string, string>>;
   /** What a QEMU for it would need and a test does not have. */
   readonly needs?: string;
 }
