@@ -161,7 +161,8 @@ export class Harness {
 
   async startPod(): Promise<void> {
     const name = this.launcher()?.metadata.name ?? '';
-    const container = { name: 'compute', image: '', imageID: '', ready: true, restartCount: 0 };
+    const state = { running: { startedAt: timestamp(this.clock.now()) } };
+    const container = { name: 'compute', image: '', imageID: '', ready: true, restartCount: 0, state };
     await this.setStatus(pods, name, {
       phase: 'Running',
       conditions: [{ type: 'Ready', status: 'True' }],

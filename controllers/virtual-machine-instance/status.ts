@@ -148,6 +148,8 @@ function readiness({ vmi, pod, transition }: StatusInput, phase: string): Wanted
   if (phase === phases.succeeded || phase === phases.failed)
     return present?.status === 'True' ? not(reasons.guestNotRunning, 'the guest has ended') : undefined;
   if (phase !== phases.running) return present?.status === 'True' ? undefined : guestNotRunning;
+  // That it is being deleted says it all; the next word is how it ended.
+  if (vmi.metadata.deletionTimestamp !== undefined) return undefined;
   if (pod === undefined) return not(reasons.podNotExists, 'the launcher pod does not exist');
   if (pod.metadata.deletionTimestamp !== undefined)
     return not(reasons.podTerminating, 'the launcher pod is being deleted');

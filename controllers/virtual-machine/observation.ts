@@ -10,7 +10,7 @@ import { isConditionTrue } from '../runtime/conditions.js';
 import type { Settled } from './instancetype/references.js';
 import { isStartExpected, runStrategyOf } from './run-strategy.js';
 import { nextStartFailure } from './start-failure.js';
-import { pendingRequests, requestsOf } from './state-change-requests.js';
+import { pendingRequests, requestsOf, wantsStop } from './state-change-requests.js';
 import type { Failure } from './status.js';
 import { differsFromTemplate } from './template.js';
 
@@ -24,6 +24,8 @@ export interface Observation {
   readonly startFailure: VirtualMachineStartFailure | undefined;
   /** The instance is not as the VM would have it now. */
   readonly outdated: boolean;
+  /** The instance is being deleted, or is about to be. */
+  readonly stopping: boolean;
   /** Why no instance can be made. */
   readonly unsettled: Failure | undefined;
   /** Copies of instancetypes that are of no use once the status is written. */
@@ -45,7 +47,9 @@ export function observe(
   const requests = pendingRequests(requestsOf(stored), vmi);
   const expected = isStartExpected(runStrategy, requests);
   const startFailure = nextStartFailure(stored, vmi, expected, now, random);
-  const base = { stored, vmi, runStrategy, requests, startFailure };
+  const stopping =
+    vmi !== undefined && (vmi.metadata.deletionTimestamp !== undefined || wantsStop(requests, vmi));
+  const base = { stored, vmi, runStrategy, requests, startFailure, stopping };
   if (settled?.kind === 'settled') {
     const { vm, superseded } = settled;
     const outdated = vmi !== undefined && differsFromTemplate(vm, vmi);

@@ -54,14 +54,26 @@ const cases: readonly [string, PrintableStatus, Partial<PrintableInput>][] = [
     'Running',
     { vmi: vmi({ phase: 'Running', migrationState: { startTimestamp: 'x', completed: true } }) },
   ],
-  ['being deleted', 'Stopping', { vmi: vmi({ phase: 'Running' }, deleted) }],
+  ['being stopped', 'Stopping', { vmi: vmi({ phase: 'Running' }), stopping: true }],
   [
-    'asked to stop',
+    'ended while being stopped',
     'Stopping',
-    { vmi: vmi({ phase: 'Running' }), requests: [{ action: 'Stop', uid: 'u1' }] },
+    {
+      vm: { ...vm, status: { printableStatus: 'Running' } },
+      vmi: vmi({ phase: 'Succeeded' }, deleted),
+      stopping: true,
+    },
   ],
   ['ended', 'Stopped', { vmi: vmi({ phase: 'Succeeded' }) }],
-  ['ended and deleted', 'Stopped', { vmi: vmi({ phase: 'Succeeded' }, deleted) }],
+  [
+    'ended and deleted',
+    'Stopped',
+    {
+      vm: { ...vm, status: { printableStatus: 'Stopped' } },
+      vmi: vmi({ phase: 'Succeeded' }, deleted),
+      stopping: true,
+    },
+  ],
   ['failed at start', 'CrashLoopBackOff', { vmi: vmi({ phase: 'Failed' }), startFailure: crashed }],
   ['lost', 'Unknown', { vmi: vmi({ phase: 'Unknown' }) }],
   [
@@ -94,6 +106,7 @@ for (const [what, expected, input] of cases)
       runStrategy: 'Always',
       requests: [],
       startFailure: undefined,
+      stopping: false,
       waitsForVolumes: false,
     };
     assert.equal(printableStatus({ ...base, ...input }), expected);

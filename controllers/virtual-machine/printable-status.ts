@@ -9,7 +9,7 @@ import { conditionTypes, phases, reasons, type PrintableStatus, type RunStrategy
 import { isMigrating } from '../migrations.js';
 import { findCondition, isConditionTrue } from '../runtime/conditions.js';
 import { isFinal } from './start-failure.js';
-import { startRequest, wantsStop } from './state-change-requests.js';
+import { startRequest } from './state-change-requests.js';
 
 export interface PrintableInput {
   readonly vm: VirtualMachine;
@@ -17,6 +17,8 @@ export interface PrintableInput {
   readonly runStrategy: RunStrategy;
   readonly requests: readonly VirtualMachineStateChangeRequest[];
   readonly startFailure: VirtualMachineStartFailure | undefined;
+  /** The instance is being deleted, or is about to be. */
+  readonly stopping: boolean;
   /** Some claim of the VM waits for its first consumer or for a volume. */
   readonly waitsForVolumes: boolean;
 }
@@ -25,8 +27,10 @@ export function printableStatus(input: PrintableInput): PrintableStatus {
   const { vm, vmi } = input;
   if (vm.metadata.deletionTimestamp !== undefined) return 'Terminating';
   if (vmi === undefined) return withoutInstance(input);
-  if (isFinal(vmi)) return finished(input);
-  if (vmi.metadata.deletionTimestamp !== undefined || wantsStop(input.requests, vmi)) return 'Stopping';
+  // Who is stopping is so until the instance has gone; an instance that had ended before is only cleared away.
+  if (isFinal(vmi) && !(input.stopping && vm.status?.printableStatus !== finished(input)))
+    return finished(input);
+  if (input.stopping) return 'Stopping';
   if (isMigrating(vmi)) return 'Migrating';
   if (isConditionTrue(vmi.status?.conditions, conditionTypes.paused)) return 'Paused';
   switch (vmi.status?.phase) {

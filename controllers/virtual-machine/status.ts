@@ -9,10 +9,10 @@ import type {
 import { annotations, conditionTypes, guestNotRunning, reasons, type RunStrategy } from '../constants.js';
 import {
   findCondition,
-  isConditionTrue,
   withCondition,
   withoutCondition,
   type AnyCondition,
+  type WantedCondition,
 } from '../runtime/conditions.js';
 import { printableStatus } from './printable-status.js';
 
@@ -29,6 +29,8 @@ export interface StatusInput {
   readonly startFailure: VirtualMachineStartFailure | undefined;
   /** The instance is not as the VM would have it now. */
   readonly outdated: boolean;
+  /** The instance is being deleted, or is about to be. */
+  readonly stopping: boolean;
   /** Why the last attempt to start or stop it failed. */
   readonly failure: Failure | undefined;
   readonly waitsForVolumes: boolean;
@@ -48,7 +50,7 @@ export function nextStatus(input: StatusInput): VirtualMachineStatus {
   return {
     ...kept,
     ...(vmi === undefined ? {} : { created: true }),
-    ...(isConditionTrue(vmi?.status?.conditions, conditionTypes.ready) ? { ready: true } : {}),
+    ...(readiness(input).status === 'True' ? { ready: true } : {}),
     runStrategy: input.runStrategy,
     printableStatus: printableStatus(input),
     conditions: nextConditions(input),
@@ -73,12 +75,14 @@ const own: ReadonlySet<string> = new Set([
 ]);
 
 function nextConditions(input: StatusInput): AnyCondition[] {
-  const { vm, vmi, failure, outdated, now } = input;
+  const { vm, vmi, stopping, failure, outdated, now } = input;
   const before: readonly AnyCondition[] = vm.status?.conditions ?? [];
-  const copied = (vmi?.status?.conditions ?? []).filter(({ type }) => !own.has(type));
+  // What an instance on its way out still says of itself is not worth a write each.
+  const told = stopping ? before : (vmi?.status?.conditions ?? []);
+  const copied = told.filter(({ type }) => !own.has(type));
   const wanted = new Set(copied.map(({ type }) => type));
   let conditions = before.filter(({ type }) => own.has(type) || wanted.has(type));
-  conditions = withCondition(conditions, readiness(vmi), now);
+  conditions = withCondition(conditions, readiness(input), now);
   for (const { type, status, reason, message } of copied)
     conditions = withCondition(conditions, { type, status: status as 'True', reason, message }, now);
   conditions =
@@ -97,12 +101,7 @@ const restartRequired = {
   message: 'the template has changed since this instance was started; restart the VM to apply it',
 } as const;
 
-function readiness(vmi: VirtualMachineInstance | undefined): {
-  type: string;
-  status: 'True' | 'False' | 'Unknown';
-  reason?: string | undefined;
-  message?: string | undefined;
-} {
+function readiness({ vmi, stopping }: StatusInput): WantedCondition {
   const type = conditionTypes.ready;
   if (vmi === undefined)
     return {
@@ -110,6 +109,13 @@ function readiness(vmi: VirtualMachineInstance | undefined): {
       status: 'False',
       reason: reasons.instanceNotExists,
       message: 'the virtual machine instance does not exist',
+    };
+  if (stopping)
+    return {
+      type,
+      status: 'False',
+      reason: reasons.podTerminating,
+      message: 'the instance is being stopped',
     };
   const ready = findCondition(vmi.status?.conditions, type);
   if (ready === undefined) return guestNotRunning;

@@ -6,6 +6,7 @@ import { persistentVolumeClaims, virtualMachineInstances, virtualMachines } from
 import { settle } from '../runtime/testing/fake-clock.js';
 import { statusError } from '../runtime/testing/status-error.js';
 import { Harness, guest } from '../testing/harness.js';
+import { passingPatience } from './passing.js';
 import { createVirtualMachineController } from './virtual-machine-controller.js';
 
 async function started(t: TestContext, spec: Partial<VirtualMachine['spec']> = {}): Promise<Harness> {
@@ -57,6 +58,7 @@ test('the instance carries what the template says, and whose it is', async (t) =
 
 test('a running VM shows its instance in its status', async (t) => {
   const harness = await started(t);
+  await harness.clock.advance(passingPatience);
   assert.deepEqual(
     { ...harness.vm()?.status, conditions: undefined },
     {
@@ -110,10 +112,29 @@ test('Halted: no instance is made, and one that is there goes', async (t) => {
     spec: { ...vm.spec, runStrategy: 'Halted' },
   }));
   assert.ok(harness.vmi()?.metadata.deletionTimestamp);
+  await harness.clock.advance(passingPatience);
   assert.equal(harness.vm()?.status?.printableStatus, 'Stopping');
+  assert.equal(harness.vm()?.status?.ready, undefined);
   await letGo(harness);
   assert.equal(harness.vm()?.status?.printableStatus, 'Stopped');
   assert.equal(harness.vm()?.status?.created, undefined);
+});
+
+test('a start or stop that is done in a moment is told once, by its end', async (t) => {
+  const harness = await started(t);
+  await harness.clock.advance(passingPatience - 1);
+  assert.equal(harness.vm()?.status, undefined);
+  await running(harness);
+  assert.deepEqual(harness.writesOf(virtualMachines), ['create', 'patch/status']);
+  await harness.change(virtualMachines, 'vm', (vm) => ({
+    ...vm,
+    spec: { ...vm.spec, runStrategy: 'Halted' },
+  }));
+  await harness.endGuest('Succeeded');
+  await letGo(harness);
+  await harness.clock.advance(60_000);
+  assert.equal(harness.vm()?.status?.printableStatus, 'Stopped');
+  assert.deepEqual(harness.writesOf(virtualMachines), ['create', 'patch/status', 'patch/status']);
 });
 
 test('Halted and asked to start: the strategy becomes Always', async (t) => {
@@ -281,7 +302,7 @@ test('a status that somebody else changed at the same time is made anew from the
   };
   await harness.start(createVirtualMachineController);
   await harness.createVm();
-  await harness.clock.advance(1000);
+  await harness.clock.advance(2 * passingPatience);
   assert.ok(disturbed);
   assert.equal(harness.vm()?.status?.printableStatus, 'Starting');
   assert.equal(harness.vm()?.status?.snapshotInProgress, 'snap');
@@ -363,8 +384,9 @@ test('a claim that stays unbound is what the VM waits for', async (t) => {
   await harness.setStatus(persistentVolumeClaims, 'data', { phase: 'Pending' });
   await harness.start(createVirtualMachineController);
   await harness.createVm({ template: { spec: { ...guest(), volumes } } });
+  await harness.clock.advance(passingPatience);
   assert.equal(harness.vm()?.status?.printableStatus, 'Starting');
-  await harness.clock.advance(5000);
+  await harness.clock.advance(5000 - passingPatience);
   assert.equal(harness.vm()?.status?.printableStatus, 'WaitingForVolumeBinding');
   await harness.setStatus(persistentVolumeClaims, 'data', { phase: 'Bound' });
   assert.equal(harness.vm()?.status?.printableStatus, 'Starting');

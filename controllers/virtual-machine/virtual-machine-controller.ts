@@ -4,11 +4,13 @@ import type {
   VirtualMachine,
   VirtualMachineInstance,
   VirtualMachineStateChangeRequest,
+  VirtualMachineStatus,
 } from '../../openapi/generated/types/kubevirt_v1.js';
 import { claimIndex, claimKeys, findClaims } from '../claims.js';
 import { configurationFrom } from '../configuration.js';
 import { conditionTypes, finalizers, reasons, type RunStrategy } from '../constants.js';
 import type { ControllerDependencies } from '../dependencies.js';
+import { Patience } from '../patience.js';
 import { findCondition } from '../runtime/conditions.js';
 import { Controller, type ReconcileResult, type Runnable } from '../runtime/controller.js';
 import { isNotFound } from '../runtime/errors.js';
@@ -27,8 +29,9 @@ import { InformedReferents, referentIndex, referentsOf } from './instancetype/re
 import { References } from './instancetype/references.js';
 import { Instances, type Outcome } from './instances.js';
 import { observe, type Observation } from './observation.js';
-import { decide } from './run-strategy.js';
-import { backoffLeft } from './start-failure.js';
+import { isPassing, passingKey, passingPatience } from './passing.js';
+import { decide, type Action } from './run-strategy.js';
+import { backoffLeft, isFinal } from './start-failure.js';
 import { pendingRequests, startRequest } from './state-change-requests.js';
 import { nextStatus } from './status.js';
 
@@ -49,9 +52,11 @@ class VirtualMachineController {
   readonly #vms: Informer<VirtualMachine>;
   readonly #vmis: Informer<VirtualMachineInstance>;
   readonly #claims;
+  readonly #passing: Patience;
 
   constructor(private readonly deps: ControllerDependencies) {
     this.#expectations = new Expectations(deps.clock);
+    this.#passing = new Patience(deps.clock);
     this.#recorder = deps.recorder(name);
     this.#instances = new Instances(deps.client, this.#recorder, this.#expectations);
     this.#vms = deps.informers.get(virtualMachines);
@@ -68,6 +73,7 @@ class VirtualMachineController {
       reconcile: (key, signal) => this.#reconcile(key, signal),
       logger: deps.logger,
       clock: deps.clock,
+      workers: 8,
       metrics: deps.metrics,
     });
     this.#listen();
@@ -99,6 +105,7 @@ class VirtualMachineController {
         this.#enqueueOwner(vmi);
       },
       delete: (vmi) => {
+        for (const starts of [true, false]) this.#passing.end(passingKey(vmi, starts));
         this.#expectations.deletionObserved(keyOf(vmi.metadata), vmi.metadata.uid);
         this.#enqueueOwner(vmi);
       },
@@ -168,7 +175,7 @@ class VirtualMachineController {
   }
 
   async #sync(observation: Observation, signal: AbortSignal): Promise<ReconcileResult | undefined> {
-    const { vm, vmi, runStrategy, requests } = observation;
+    const { vm, vmi, runStrategy } = observation;
     const action = decide({ ...observation, observedRunStrategy: vm.status?.runStrategy });
     if (action.kind === 'setRunStrategy') {
       await this.#setRunStrategy(vm, action.runStrategy, signal);
@@ -176,9 +183,10 @@ class VirtualMachineController {
     }
     const outcome: Outcome =
       action.kind === 'start' ? await this.#start(observation, action.paused, signal) : { vmi };
-    const restart = action.kind === 'stop' && action.restart && startRequest(requests) === undefined;
-    const left = pendingRequests(restart ? [...requests, ...restartRequests(vmi)] : requests, outcome.vmi);
-    const waiting = await this.#writeStatus({ ...observation, runStrategy, requests: left }, outcome, signal);
+    const left = pendingRequests(nextRequests(observation, action, outcome), outcome.vmi);
+    const stopping = observation.stopping || (action.kind === 'stop' && vmi !== undefined && !isFinal(vmi));
+    const changed = { ...observation, runStrategy, requests: left, stopping };
+    const waiting = await this.#writeStatus(changed, outcome, signal);
     await this.#references.remove(vm, observation.superseded, signal);
     if (action.kind === 'stop' && vmi !== undefined) await this.#instances.delete(vm, vmi, signal);
     if (outcome.error !== undefined) throw outcome.error;
@@ -196,7 +204,7 @@ class VirtualMachineController {
     return wait > 0 ? { vmi: undefined, requeueAfter: wait } : this.#instances.create(vm, paused, signal);
   }
 
-  /** Returns after how long to look at unbound claims again. */
+  /** Returns after how long to look again. */
   async #writeStatus(
     observation: Observation,
     outcome: Outcome,
@@ -215,6 +223,8 @@ class VirtualMachineController {
       waitsForVolumes: oldest >= claimPatience,
       now,
     });
+    const passing = this.#passesFor(stored, outcome.vmi, status);
+    if (passing > 0) return passing;
     await this.#written(
       keyOf(vm.metadata),
       patchStatus(this.deps.client, virtualMachines, stored, status, signal),
@@ -225,6 +235,19 @@ class VirtualMachineController {
     )
       this.#recorder.event(stored, 'Warning', unsettled.reason, unsettled.message);
     return unbound.length > 0 && oldest < claimPatience ? claimPatience - oldest : undefined;
+  }
+
+  /** For how many milliseconds more the status need not be told. */
+  #passesFor(
+    vm: VirtualMachine,
+    vmi: VirtualMachineInstance | undefined,
+    wanted: VirtualMachineStatus,
+  ): number {
+    if (vmi === undefined) return 0;
+    const key = passingKey(vmi, wanted.printableStatus === 'Starting');
+    if (isPassing(vm, wanted)) return passingPatience - this.#passing.waited(key);
+    this.#passing.end(key);
+    return 0;
   }
 
   /** True if something was written; what the informer shows until it has caught up is then stale. */
@@ -296,7 +319,20 @@ class VirtualMachineController {
   }
 }
 
-/** What is to follow a stop must be on record before the instance is gone; it waits behind the stop. */
+/** What is to come must be on record before what it follows from is gone. */
+function nextRequests(
+  { vmi, runStrategy, requests }: Observation,
+  action: Action,
+  outcome: Outcome,
+): readonly VirtualMachineStateChangeRequest[] {
+  if (startRequest(requests) !== undefined) return requests;
+  if (action.kind === 'stop' && action.restart) return [...requests, ...restartRequests(vmi)];
+  // This strategy starts a VM when it has just been chosen: once the status names it, only the request tells.
+  const owed = action.kind === 'start' && runStrategy === 'RerunOnFailure' && outcome.vmi === undefined;
+  return owed ? [...requests, { action: 'Start' }] : requests;
+}
+
+/** A start waits behind its stop. */
 function restartRequests(vmi: VirtualMachineInstance | undefined): VirtualMachineStateChangeRequest[] {
   const stop = vmi === undefined ? [] : [{ action: 'Stop', uid: vmi.metadata.uid }];
   return [...stop, { action: 'Start' }];

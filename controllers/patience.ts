@@ -1,5 +1,5 @@
 /** For how long something has been so, as this process has seen it. Forgets nothing but by `end`. */
-import type { Clock } from '../runtime/clock.js';
+import type { Clock } from './runtime/clock.js';
 
 export class Patience {
   readonly #since = new Map<string, number>();
