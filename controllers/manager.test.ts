@@ -54,8 +54,9 @@ test('in a cluster only the controllers of VMs run; the others are Kubernetes’
   );
   const standalone = { volumeDirectory: '/volumes' };
   const certificates = { namespace: 'kubevirt' };
+  const installation = { namespace: 'kubevirt', version: '1', configuration: {} };
   assert.deepEqual(
-    createControllerManager({ ...all, standalone, certificates }).controllers,
+    createControllerManager({ ...all, standalone, certificates, installation }).controllers,
     controllerNames,
   );
   assert.ok(!createControllerManager({ ...all, standalone }).controllers.includes('certificates'));

@@ -5,6 +5,7 @@ import type { ControllerDependencies } from './dependencies.js';
 import { createDisruptionBudgetController } from './disruption-budget/disruption-budget-controller.js';
 import { createEvacuationController } from './evacuation/evacuation-controller.js';
 import { createGarbageCollector } from './garbage-collector/garbage-collector.js';
+import { createKubeVirtController, type Installation } from './kubevirt/kubevirt-controller.js';
 import { registerMachineMetrics } from './metrics/machine-metrics.js';
 import { createNamespaceController } from './namespace/namespace-controller.js';
 import { createNodeController } from './node/node-controller.js';
@@ -33,7 +34,7 @@ import { createVirtualMachineController } from './virtual-machine/virtual-machin
 import { createWorkloadUpdater } from './workload-updater/workload-updater.js';
 
 /** Those that KubeVirt's users need anywhere. */
-const clusterControllers = [
+export const clusterControllers = [
   'virtual-machine',
   'virtual-machine-instance',
   'replica-set',
@@ -53,13 +54,15 @@ const standaloneControllers = [
   'node-lifecycle',
 ] as const;
 
-/** Where nobody else takes care of them. */
+/** Of an installation in a cluster. */
 const certificatesController = 'certificates';
+const kubeVirtController = 'kubevirt';
 
 export const controllerNames = [
   ...clusterControllers,
   ...standaloneControllers,
   certificatesController,
+  kubeVirtController,
 ] as const;
 export type ControllerName = (typeof controllerNames)[number];
 
@@ -77,6 +80,8 @@ export interface ControllerManagerOptions {
   };
   /** Present if the certificates of the installation are kept in Secrets: then that controller may be chosen too. */
   readonly certificates?: { readonly namespace: string };
+  /** Present if the KubeVirt object is kept: then that controller may be chosen too. */
+  readonly installation?: Installation;
   /** Absent: this process is the only one. */
   readonly leaderElection?: { readonly namespace: string; readonly identity: string };
   readonly metrics?: ControllerMetrics;
@@ -86,20 +91,34 @@ export interface ControllerManagerOptions {
   readonly random?: () => number;
 }
 
+export interface ControllerManager extends Runnable {
+  readonly controllers: readonly ControllerName[];
+  /** Whether the controllers run here, and not in another process that leads. */
+  leads(): boolean;
+}
+
 /** Rejects if leadership is lost: the process should then end and start anew. */
-export function createControllerManager(
-  options: ControllerManagerOptions,
-): Runnable & { readonly controllers: readonly ControllerName[] } {
+export function createControllerManager(options: ControllerManagerOptions): ControllerManager {
   const { standalone, leaderElection, client, logger, clock = systemClock, random = Math.random } = options;
   const known: readonly ControllerName[] = [
     ...clusterControllers,
     ...(standalone === undefined ? [] : standaloneControllers),
     ...(options.certificates === undefined ? [] : ([certificatesController] as const)),
+    ...(options.installation === undefined ? [] : ([kubeVirtController] as const)),
   ];
   const controllers = selectControllers<ControllerName>(options.controllers ?? '*', known);
-  const lead = (signal: AbortSignal): Promise<void> => runControllers(options, controllers, signal);
+  let leads = false;
+  const lead = async (signal: AbortSignal): Promise<void> => {
+    leads = true;
+    try {
+      await runControllers(options, controllers, signal);
+    } finally {
+      leads = false;
+    }
+  };
   return {
     controllers,
+    leads: () => leads,
     run: async (signal) => {
       if (controllers.length === 0) return;
       if (leaderElection === undefined) return lead(signal);
@@ -151,7 +170,7 @@ async function runControllers(
 function create(
   name: ControllerName,
   deps: ControllerDependencies,
-  { launcher, discovery, standalone, certificates }: ControllerManagerOptions,
+  { launcher, discovery, standalone, certificates, installation }: ControllerManagerOptions,
 ): Runnable {
   switch (name) {
     case 'virtual-machine':
@@ -188,5 +207,9 @@ function create(
       if (certificates === undefined)
         throw new ControllerSelectionError('certificates needs the namespace that its Secrets are in');
       return createCertificatesController(deps, certificates.namespace);
+    case 'kubevirt':
+      if (installation === undefined)
+        throw new ControllerSelectionError('kubevirt needs the namespace that its object is in');
+      return createKubeVirtController(deps, installation);
   }
 }

@@ -130,6 +130,7 @@ export const controllerRules: Readonly<Record<ControllerName, readonly PolicyRul
     rule('coordination.k8s.io', ['leases'], read),
     events,
   ],
+  kubevirt: [rule(kubevirt, ['kubevirts'], read), rule(kubevirt, ['kubevirts/status'], ['patch'])],
   certificates: [
     rule('apiregistration.k8s.io', ['apiservices'], [...read, 'patch']),
     rule(
@@ -147,6 +148,7 @@ export const installationRules: Readonly<Partial<Record<ControllerName, readonly
     named('configmaps', [authoritiesConfigMap]),
     rule('', ['secrets', 'configmaps'], ['create']),
   ],
+  kubevirt: [rule(kubevirt, ['kubevirts'], ['create']), rule('apps', ['deployments', 'daemonsets'], read)],
 };
 
 function named(resource: string, names: readonly string[]): PolicyRule {

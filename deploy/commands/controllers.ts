@@ -1,11 +1,16 @@
 /** `nativirt controllers`: the controllers as clients of an API server, in a cluster or beside a standalone one. */
+import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
+import type { Installation } from '../../controllers/kubevirt/kubevirt-controller.js';
 import { createControllerManager } from '../../controllers/manager.js';
 import { createDiscovery } from '../../controllers/runtime/discovery.js';
 import { createHttpClient } from '../../controllers/runtime/http-client.js';
 import { loadConnection } from '../../controllers/runtime/kubeconfig.js';
+import type { KubeVirtConfiguration } from '../../openapi/generated/types/kubevirt_v1.js';
+import { apiserverCheck, bindAddressFlag, healthUsage, startHealthServer } from '../health/health-server.js';
+import { processMetrics } from '../health/process-metrics.js';
 import { nativirtVersion } from '../version.js';
-import { logLevelFlag, parseFlags } from './flags.js';
+import { FlagError, logLevelFlag, parseFlags } from './flags.js';
 import { createLogger, runUntilSignalled } from './process.js';
 
 const usage = `Usage: nativirt controllers [FLAGS]
@@ -18,8 +23,11 @@ const usage = `Usage: nativirt controllers [FLAGS]
   --leader-elect-namespace NAMESPACE  (default: kubevirt)
   --certificates-namespace NAMESPACE  keep the certificates of the installation in this namespace's Secrets
                             (default: they come from elsewhere)
+  --kubevirt-namespace NAMESPACE  make the KubeVirt object in this namespace, and tell in its status how the installation is
+                            (default: others do)
+  --kubevirt-configuration FILE   spec.configuration of that object, as JSON (default: none)
   --launcher-image IMAGE    image of launcher pods (default: nativirt-launcher:${nativirtVersion})
-  --log-level LEVEL         trace, debug, info, warn, error (default: info)
+${healthUsage}  --log-level LEVEL         trace, debug, info, warn, error (default: info)
   --help                    this text
 `;
 
@@ -32,7 +40,10 @@ export const run = (argv: readonly string[]): Promise<number> =>
       'leader-elect': { type: 'boolean' },
       'leader-elect-namespace': { type: 'string' },
       'certificates-namespace': { type: 'string' },
+      'kubevirt-namespace': { type: 'string' },
+      'kubevirt-configuration': { type: 'string' },
       'launcher-image': { type: 'string' },
+      'health-probe-bind-address': { type: 'string' },
       'log-level': { type: 'string' },
       help: { type: 'boolean', short: 'h' },
     });
@@ -46,14 +57,22 @@ export const run = (argv: readonly string[]): Promise<number> =>
     const client = createHttpClient({ ...connection, userAgent: name, fieldManager: name });
     const volumeDirectory = flags['volume-directory'];
     const certificates = flags['certificates-namespace'];
+    const installation = await installationOf(flags['kubevirt-namespace'], flags['kubevirt-configuration']);
+    const { registry, metrics } = processMetrics();
     const manager = createControllerManager({
       client,
+      metrics,
+      registry,
       discovery: createDiscovery(client),
       logger,
       controllers: flags.controllers ?? '*',
-      launcher: { launcherImage: flags['launcher-image'] ?? `nativirt-launcher:${nativirtVersion}` },
+      launcher: {
+        launcherImage: flags['launcher-image'] ?? `nativirt-launcher:${nativirtVersion}`,
+        devicePlugins: volumeDirectory === undefined,
+      },
       ...(volumeDirectory === undefined ? {} : { standalone: { volumeDirectory } }),
       ...(certificates === undefined ? {} : { certificates: { namespace: certificates } }),
+      ...(installation === undefined ? {} : { installation }),
       ...(flags['leader-elect'] === true
         ? {
             leaderElection: {
@@ -63,5 +82,42 @@ export const run = (argv: readonly string[]): Promise<number> =>
           }
         : {}),
     });
-    await manager.run(signal);
+    const address = bindAddressFlag('--health-probe-bind-address', flags['health-probe-bind-address']);
+    const health =
+      address &&
+      (await startHealthServer({
+        address,
+        readinessChecks: [apiserverCheck(client)],
+        registry,
+        leads: () => manager.leads(),
+        signal,
+        logger,
+      }));
+    try {
+      await manager.run(signal);
+    } finally {
+      await health?.close();
+    }
   });
+
+async function installationOf(
+  namespace: string | undefined,
+  file: string | undefined,
+): Promise<Installation | undefined> {
+  if (namespace === undefined) return undefined;
+  return { namespace, version: nativirtVersion, configuration: await readConfiguration(file) };
+}
+
+async function readConfiguration(file: string | undefined): Promise<KubeVirtConfiguration> {
+  if (file === undefined) return {};
+  let content: unknown;
+  try {
+    content = JSON.parse(await readFile(file, 'utf8'));
+  } catch (cause) {
+    throw new FlagError(`--kubevirt-configuration ${file}: must be a file with JSON`, { cause });
+  }
+  if (typeof content !== 'object' || content === null || Array.isArray(content))
+    throw new FlagError(`--kubevirt-configuration ${file}: must be an object`);
+  // The API server judges what is in it.
+  return content;
+}
