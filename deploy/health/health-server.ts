@@ -11,6 +11,7 @@ import { HealthEndpoints, healthEndpoints, ping, type HealthCheck } from '../../
 import { jsonReply, pathNotFound, textReply } from '../../apiserver/http/status-reply.js';
 import type { BytesReply } from '../../apiserver/request.js';
 import { metricsReply } from '../../apiserver/server/path-routes.js';
+import type { HttpClient } from '../../controllers/runtime/http-client.js';
 import { FlagError, integerFlag } from '../commands/flags.js';
 
 export interface HealthServerOptions {
@@ -110,6 +111,14 @@ async function answer(
   if (path === '/leader' && leads !== undefined) return jsonReply({ apiserver: { leader: String(leads()) } });
   return pathNotFound();
 }
+
+/** Of a process that is a client of an API server. */
+export const apiserverCheck = (client: Pick<HttpClient, 'raw'>): HealthCheck => ({
+  name: 'apiserver',
+  check: async (signal) => {
+    await client.raw('/version', signal);
+  },
+});
 
 export const healthUsage = `  --health-probe-bind-address ADDRESS:PORT  where /healthz, /livez, /readyz and /metrics are served, by plain HTTP: :8081 for
                             all addresses (default: 0, which is nowhere)
