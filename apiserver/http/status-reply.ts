@@ -33,7 +33,7 @@ export function textReply(
   };
 }
 
-export function jsonReply(value: unknown, status = 200): Reply {
+export function jsonReply(value: unknown, status = 200): BytesReply {
   return {
     kind: 'bytes',
     status,

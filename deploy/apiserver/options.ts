@@ -21,6 +21,8 @@ export interface ApiserverOptions {
   readonly tlsPrivateKeyFile: string;
   readonly kubeconfig: string | undefined;
   readonly store: StoreOptions;
+  /** kube-apiserver's EncryptionConfiguration; absent: objects are stored plainly. */
+  readonly encryptionConfigFile: string | undefined;
   readonly nodeAgentAuthorityFile: string;
   readonly nodeAgentCertFile: string;
   readonly nodeAgentKeyFile: string;
@@ -33,6 +35,8 @@ export interface ApiserverOptions {
   readonly anonymous: boolean;
   readonly maxReads: number;
   readonly maxWrites: number;
+  /** How long it goes on serving, though not ready, once it is told to end. Milliseconds. */
+  readonly shutdownDelayMs: number;
   readonly auditPolicyFile: string | undefined;
   readonly auditLogPath: string | undefined;
   readonly logLevel: string;
@@ -57,6 +61,8 @@ Serves KubeVirt's API groups behind a cluster's kube-apiserver, which an APIServ
   --etcd-certfile FILE        what we show to etcd
   --etcd-keyfile FILE         the key of that
   --etcd-prefix PREFIX        before all keys (default: /nativirt)
+  --encryption-provider-config FILE  how objects are encrypted in the store (apiserver.config.k8s.io/v1
+                              EncryptionConfiguration: aesgcm, identity); read again when it changes
   --data-dir DIR              an embedded store instead of etcd: for one replica
   --node-agent-certificate-authority FILE  who issues the certificates of node agents
   --node-agent-client-certificate FILE     what we show to them
@@ -64,6 +70,8 @@ Serves KubeVirt's API groups behind a cluster's kube-apiserver, which an APIServ
   --component-namespace NAMESPACE  where the service accounts of controllers and node agents are (default: kubevirt)
   --max-requests-inflight N   reads at a time (default: 400)
   --max-mutating-requests-inflight N  writes at a time (default: 200)
+  --shutdown-delay-duration DURATION  how long it goes on serving after SIGTERM, though no longer ready, so that nobody is sent to it
+                              any more when it stops (default: 0s)
   --audit-policy-file FILE    which requests to log (audit.k8s.io/v1 Policy)
   --audit-log-path FILE       where to log them; - is standard output
   --log-level LEVEL           trace, debug, info, warn, error (default: info)
@@ -86,6 +94,7 @@ const flags = {
   'etcd-certfile': text,
   'etcd-keyfile': text,
   'etcd-prefix': text,
+  'encryption-provider-config': text,
   'data-dir': text,
   'node-agent-certificate-authority': text,
   'node-agent-client-certificate': text,
@@ -93,6 +102,7 @@ const flags = {
   'component-namespace': text,
   'max-requests-inflight': text,
   'max-mutating-requests-inflight': text,
+  'shutdown-delay-duration': text,
   'audit-policy-file': text,
   'audit-log-path': text,
   'log-level': text,
@@ -114,6 +124,7 @@ export function parseApiserverOptions(argv: readonly string[]): ApiserverOptions
     tlsPrivateKeyFile: required('tls-private-key-file'),
     kubeconfig: values.kubeconfig,
     store: storeOptions(values),
+    encryptionConfigFile: values['encryption-provider-config'],
     nodeAgentAuthorityFile: required('node-agent-certificate-authority'),
     nodeAgentCertFile: required('node-agent-client-certificate'),
     nodeAgentKeyFile: required('node-agent-client-key'),
@@ -129,6 +140,7 @@ export function parseApiserverOptions(argv: readonly string[]): ApiserverOptions
       1,
       100_000,
     ),
+    shutdownDelayMs: durationFlag('--shutdown-delay-duration', values['shutdown-delay-duration'] ?? '0s'),
     auditPolicyFile: values['audit-policy-file'],
     auditLogPath: values['audit-log-path'],
     logLevel: logLevelFlag(values['log-level']),

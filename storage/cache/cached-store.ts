@@ -1,13 +1,6 @@
-import {
-  CompactedError,
-  ConflictError,
-  FutureRevisionError,
-  IncompatibleError,
-  UnavailableError,
-} from '../errors.js';
+import { CompactedError, ConflictError, IncompatibleError, UnavailableError } from '../errors.js';
 import type {
   Attributes,
-  Backend,
   BackendEvent,
   Entry,
   KeyValue,
@@ -20,24 +13,20 @@ import type {
 } from '../interface.js';
 import { ChangeLog } from './change-log.js';
 import { Change } from './change.js';
+import { awaitRevision, type Following, type ReadAt } from './freshness.js';
 import { collectPage, namespacePrefix, rangeOf, walkState } from './list.js';
-import type { CacheLimits, StoreOptions } from './options.js';
+import type { StoreOptions } from './options.js';
 import { fromInitial, fromRevision, type WatchSource } from './prelude.js';
-import type { Progress } from './progress.js';
 import { SortedEntries } from './sorted-entries.js';
 import { Watcher, type Prelude, type WatcherHost } from './watcher.js';
 import { Watchers } from './watchers.js';
 
 /** What a store shares with the others of its set. */
-export interface Shared {
-  readonly backend: Backend;
-  readonly limits: CacheLimits;
-  readonly progress: Progress;
+export interface Shared extends Following {
   /** Hands queued events to a waiting reader, soon and together with those that come until then. */
   wake(watcher: Watcher): void;
 }
 
-type ReadAt = { kind: 'newest' } | { kind: 'any' } | { kind: 'notOlderThan'; revision: Revision };
 type StoreWrite = Parameters<ObjectStore['write']>[0];
 
 /** A write of this store that is under way: its attributes spare the cache from parsing the bytes when they come back. */
@@ -74,19 +63,19 @@ export class CachedStore implements ObjectStore, WatcherHost {
   }
 
   async get(key: string, at: ReadAt): Promise<Entry | undefined> {
-    await this.#await(at);
+    await awaitRevision(this.#shared, at);
     return this.#entries.get(key);
   }
 
   async list(options: ObjectListOptions): Promise<ObjectListResult> {
     const { at } = options;
     if (at.kind !== 'exact') {
-      await this.#await(at);
+      await awaitRevision(this.#shared, at);
       const { revision } = this;
       return { revision, ...collectPage(options, (visit) => this.#walk(options, undefined, visit)) };
     }
     const { revision } = at;
-    await this.#await({ kind: 'notOlderThan', revision });
+    await awaitRevision(this.#shared, { kind: 'notOlderThan', revision });
     if (revision < this.#log.base) return await this.#listFromHistory(options, revision);
     const then = this.#log.before(revision);
     return { revision, ...collectPage(options, (visit) => this.#walk(options, then, visit)) };
@@ -179,7 +168,7 @@ export class CachedStore implements ObjectStore, WatcherHost {
     return {
       backend: this.#shared.backend,
       prefix: this.prefix,
-      await: (at, signal) => this.#await(at, signal),
+      await: (at, signal) => awaitRevision(this.#shared, at, signal),
       revision: () => this.revision,
       log: () => this.#log,
       add: (watcher, position) => this.#watchers.add(watcher, position),
@@ -199,24 +188,6 @@ export class CachedStore implements ObjectStore, WatcherHost {
     visit: (entry: Entry) => boolean,
   ): void {
     walkState(this.#entries, then, rangeOf(this.prefix, options), options.after, visit);
-  }
-
-  /** Waits until the cache is as fresh as the read wants it. */
-  async #await(at: ReadAt, signal?: AbortSignal): Promise<void> {
-    const { backend, limits, progress } = this.#shared;
-    const wanted =
-      at.kind === 'newest' ? await backend.currentRevision(signal) : at.kind === 'any' ? 0 : at.revision;
-    if (progress.revision >= wanted) return;
-    backend.requestProgress?.();
-    if (await progress.reached(wanted, limits.readWaitMilliseconds, signal)) return;
-    if (at.kind === 'notOlderThan' && progress.revision >= 0) {
-      throw new FutureRevisionError(at.revision, progress.revision);
-    }
-    throw new UnavailableError(
-      progress.revision < 0
-        ? 'the cache is not filled yet'
-        : `the cache does not keep up: it is at ${progress.revision} of ${wanted}`,
-    );
   }
 
   async #listFromHistory(options: ObjectListOptions, revision: Revision): Promise<ObjectListResult> {

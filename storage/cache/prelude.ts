@@ -1,6 +1,7 @@
 import type { Backend, Entry, KeyValue, Revision, WatchEvent, WatchOptions } from '../interface.js';
 import type { ChangeLog } from './change-log.js';
 import { Change } from './change.js';
+import type { ReadAt } from './freshness.js';
 import type { Watcher } from './watcher.js';
 import { inScope } from './watchers.js';
 import { namespacePrefix } from './list.js';
@@ -10,10 +11,7 @@ export interface WatchSource {
   readonly backend: Backend;
   readonly prefix: string;
   /** Waits until the cache is that fresh. */
-  await(
-    at: { kind: 'newest' } | { kind: 'any' } | { kind: 'notOlderThan'; revision: Revision },
-    signal: AbortSignal,
-  ): Promise<void>;
+  await(at: ReadAt, signal: AbortSignal): Promise<void>;
   revision(): Revision;
   log(): ChangeLog;
   /** Feeds the watcher the changes behind `position`. */

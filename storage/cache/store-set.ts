@@ -4,6 +4,7 @@ import { CompactedError, IncompatibleError, UnavailableError } from '../errors.j
 import type { Backend, Entry, ObjectStore, Revision } from '../interface.js';
 import { CachedStore, type Shared } from './cached-store.js';
 import { defaultLimits, type CacheLimits, type StoreOptions } from './options.js';
+import { awaitRevision } from './freshness.js';
 import { Progress } from './progress.js';
 import { Waker } from './waker.js';
 import type { Watcher } from './watcher.js';
@@ -29,6 +30,8 @@ export interface StoreSet {
    * rejects with `IncompatibleError` if an object can not be read, or with the signal's reason.
    */
   start(signal?: AbortSignal): Promise<void>;
+  /** Rejects with `UnavailableError` unless the stores are full and show what was written up to now. */
+  check(signal: AbortSignal): Promise<void>;
   /** Ends all watches. The backend stays open. */
   close(): Promise<void>;
 }
@@ -102,6 +105,10 @@ class CachedStoreSet implements StoreSet {
       this.#loop = this.#run(resolve, reject);
     });
     this.#scheduleBookmarks();
+  }
+
+  async check(signal: AbortSignal): Promise<void> {
+    await awaitRevision(this.#shared, { kind: 'newest' }, signal);
   }
 
   async close(): Promise<void> {
