@@ -1,15 +1,13 @@
 /** The API server in a cluster: its store, its identity, and kube-apiserver around it. */
-import { readFile } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import { createHttpClient } from '../../controllers/runtime/http-client.js';
 import { loadConnection } from '../../controllers/runtime/kubeconfig.js';
-import { openEtcdBackend } from '../../storage/etcd/backend.js';
-import type { Backend } from '../../storage/interface.js';
-import { openLevelBackend } from '../../storage/level/backend.js';
-import { startApi, type RunningApi } from '../server/api.js';
+import { watchCredentials, watchKeyPair } from '../certificates/watched-files.js';
+import { startApi } from '../server/api.js';
 import { clusterSurroundings } from '../server/cluster-surroundings.js';
 import { clusterComponents } from './components.js';
-import type { ApiserverOptions, StoreOptions } from './options.js';
+import type { ApiserverOptions } from './options.js';
+import { openStore } from './store.js';
 
 export interface Apiserver {
   readonly port: number;
@@ -18,64 +16,49 @@ export interface Apiserver {
 
 /** Rejects with one clear error if a file, the store or the port can not be used; nothing is left running then. */
 export async function startApiserver(options: ApiserverOptions, logger: Logger): Promise<Apiserver> {
-  const [serving, nodeAgents] = await Promise.all([
-    keyPair(options.tlsCertFile, options.tlsPrivateKeyFile),
-    keyPair(options.nodeAgentCertFile, options.nodeAgentKeyFile),
-  ]);
-  const nodeAgentCredentials = { ...nodeAgents, ca: await readFile(options.nodeAgentAuthorityFile, 'utf8') };
-  const name = 'nativirt-apiserver';
-  const connection = await loadConnection(options.kubeconfig);
-  const client = createHttpClient({ ...connection, userAgent: name, fieldManager: name });
-  const backend = await openBackend(options.store, logger);
-  let api: RunningApi;
+  /** What was opened, the last first. */
+  const open: (() => Promise<void> | void)[] = [];
+  const stop = async (): Promise<void> => {
+    for (const close of open.splice(0)) await close();
+  };
   try {
-    api = await startApi({
+    const serving = await watchKeyPair(options.tlsCertFile, options.tlsPrivateKeyFile, logger);
+    open.unshift(() => serving.close());
+    const nodeAgents = await watchCredentials(
+      {
+        ca: options.nodeAgentAuthorityFile,
+        cert: options.nodeAgentCertFile,
+        key: options.nodeAgentKeyFile,
+      },
+      logger,
+    );
+    open.unshift(() => nodeAgents.close());
+    const name = 'nativirt-apiserver';
+    const connection = await loadConnection(options.kubeconfig);
+    const client = createHttpClient({ ...connection, userAgent: name, fieldManager: name });
+    open.unshift(() => client.close());
+    const backend = await openStore(options.store, options.encryptionConfigFile, logger);
+    open.unshift(() => backend.close());
+    const api = await startApi({
       backend,
       logger,
       host: options.bindAddress,
       port: options.securePort,
-      serving,
+      serving: () => serving.current,
       surroundings: clusterSurroundings({ client, logger, ...options }),
       ...clusterComponents(options.componentNamespace),
-      nodeAgentCredentials: () => nodeAgentCredentials,
+      nodeAgentCredentials: () => nodeAgents.current,
       anonymous: options.anonymous,
       limits: { reads: options.maxReads, writes: options.maxWrites },
+      shutdownDelayMs: options.shutdownDelayMs,
       auditPolicyFile: options.auditPolicyFile,
       auditLogPath: options.auditLogPath,
     });
+    open.unshift(() => api.stop());
+    serving.onChange(() => api.certificatesChanged());
+    return { port: api.port, stop };
   } catch (error) {
-    await backend.close();
+    await stop();
     throw error;
   }
-  return {
-    port: api.port,
-    async stop() {
-      await api.stop();
-      await backend.close();
-      client.close();
-    },
-  };
-}
-
-async function keyPair(certFile: string, keyFile: string): Promise<{ cert: string; key: string }> {
-  const [cert, key] = await Promise.all([readFile(certFile, 'utf8'), readFile(keyFile, 'utf8')]);
-  return { cert, key };
-}
-
-async function openBackend(store: StoreOptions, logger: Logger): Promise<Backend> {
-  if (store.kind === 'level') return openLevelBackend({ directory: store.directory, logger });
-  const { endpoints, prefix, caFile, certFile, keyFile } = store;
-  const read = async (file: string | undefined): Promise<Buffer | undefined> =>
-    file === undefined ? undefined : readFile(file);
-  const [ca, cert, key] = await Promise.all([read(caFile), read(certFile), read(keyFile)]);
-  return openEtcdBackend({
-    endpoints,
-    root: prefix,
-    tls: {
-      ...(ca === undefined ? {} : { ca }),
-      ...(cert === undefined ? {} : { cert }),
-      ...(key === undefined ? {} : { key }),
-    },
-    logger,
-  });
 }

@@ -1,9 +1,9 @@
 /** `nativirt node-agent`: what one node does for its virtual machines. */
-import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { createHttpClient } from '../../controllers/runtime/http-client.js';
 import { loadConnection } from '../../controllers/runtime/kubeconfig.js';
 import { createNodeAgent } from '../../node-agent/agent.js';
+import { watchCredentials } from '../certificates/watched-files.js';
 import { launcherCommand } from '../standalone/launcher-command.js';
 import { nativirtVersion } from '../version.js';
 import { integerFlag, logLevelFlag, parseFlags, requiredFlag } from './flags.js';
@@ -59,6 +59,8 @@ export const run = (argv: readonly string[]): Promise<number> =>
     };
     const name = `nativirt-node-agent:${nodeName}`;
     const connection = await loadConnection(flags.kubeconfig);
+    const logger = createLogger(logLevelFlag(flags['log-level']));
+    const credentials = await watchCredentials(files, logger);
     const agent = await createNodeAgent({
       client: createHttpClient({ ...connection, userAgent: name, fieldManager: name }),
       nodeName,
@@ -75,16 +77,17 @@ export const run = (argv: readonly string[]): Promise<number> =>
             }
           : { kind: 'kubelet', directory: flags['kubelet-dir'] ?? '/var/lib/kubelet' },
       streams: {
-        credentials: () => ({
-          cert: readFileSync(files.cert, 'utf8'),
-          key: readFileSync(files.key, 'utf8'),
-          ca: readFileSync(files.ca, 'utf8'),
-        }),
+        credentials: () => credentials.current,
         host: flags['bind-address'] ?? '127.0.0.1',
         port: integerFlag('--stream-port', flags['stream-port'] ?? '0', 0, 65_535),
       },
       version: nativirtVersion,
-      logger: createLogger(logLevelFlag(flags['log-level'])),
+      logger,
     });
-    await agent.run(signal);
+    credentials.onChange(() => agent.reload());
+    try {
+      await agent.run(signal);
+    } finally {
+      await credentials.close();
+    }
   });

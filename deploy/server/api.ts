@@ -30,8 +30,8 @@ export interface ApiOptions extends Pick<
 > {
   readonly backend: Backend;
   readonly logger: Logger;
-  /** PEM: what the server shows to its clients. */
-  readonly serving: { readonly cert: string; readonly key: string };
+  /** PEM: what the server shows to its clients. Asked at the start, and again by `certificatesChanged`. */
+  readonly serving: () => { readonly cert: string; readonly key: string };
   readonly surroundings: BuildSurroundings;
   readonly isComponent: IsComponent;
   readonly nodeAgentOf: NodeAgentOf;
@@ -45,6 +45,8 @@ export interface RunningApi {
   readonly server: ApiServer;
   readonly registry: Registry;
   readonly port: number;
+  /** Takes what it shows, and whom it trusts, anew; connections that are open go on. */
+  certificatesChanged(): void;
   /** Finishes what is in flight. The backend stays open. */
   stop(): Promise<void>;
 }
@@ -69,20 +71,21 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     await stores.close();
   };
   try {
-    let authoritiesChanged = (): void => undefined;
+    let certificatesChanged = (): void => undefined;
     await surroundings.start(stop.signal, () => {
-      authoritiesChanged();
+      certificatesChanged();
     });
     await options.bootstrap?.(registry);
     const server = await buildServer(options, surroundings, definitions, registry, configuration);
-    authoritiesChanged = () => {
-      server.setServingCertificate({ ...options.serving, ...surroundings.clientAuthorities() });
+    certificatesChanged = () => {
+      server.setServingCertificate({ ...options.serving(), ...surroundings.clientAuthorities() });
     };
     const { port } = await server.start();
     return {
       server,
       registry,
       port,
+      certificatesChanged,
       async stop() {
         await server.stop();
         await end();
@@ -154,7 +157,7 @@ async function buildServer(
   const config = await completeConfig({
     host: options.host,
     port: options.port,
-    tls: { ...serving, ...surroundings.clientAuthorities() },
+    tls: { ...serving(), ...surroundings.clientAuthorities() },
     authenticators: surroundings.authenticators,
     tokenVerifiers: surroundings.tokenVerifiers,
     ...(anonymous === undefined ? {} : { anonymous }),

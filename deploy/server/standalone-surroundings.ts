@@ -16,8 +16,8 @@ import { registryNodeAddress } from '../../apiserver/subresources/node-agent-dia
 import type { BuildSurroundings } from './surroundings.js';
 
 export interface StandaloneSurroundingsOptions {
-  /** PEM bundle. */
-  readonly clientCa: string;
+  /** PEM bundle; asked again whenever the server takes its certificates anew. */
+  readonly clientCa: () => string;
   readonly tokenAuthFile: string | undefined;
   /** Signs the tokens of service accounts. */
   readonly serviceAccountKey: KeyObject;
@@ -56,7 +56,7 @@ export async function standaloneSurroundings(
       launcherPods: registryLauncherPods(registry),
       nodeAddress: registryNodeAddress(registry),
       readinessChecks: [{ name: 'rbac', check: () => feed.check() }],
-      clientAuthorities: () => ({ clientCa, requestHeaderCa: '' }),
+      clientAuthorities: () => ({ clientCa: clientCa(), requestHeaderCa: '' }),
       start(signal) {
         feed.start(signal);
         return Promise.resolve();

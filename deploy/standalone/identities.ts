@@ -3,12 +3,20 @@ import type { KeyObject } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { NodeAgent } from '../../apiserver/admission/components.js';
-import type { CertificateAuthority, KeyPair } from '../../apiserver/pki/authority.js';
-import { ensureCa } from '../../apiserver/pki/authority.js';
-import { writeSecretFile } from '../../apiserver/pki/files.js';
+import { readPair, writePair, type KeyPair, type LeafTemplate } from '../../apiserver/pki/authority.js';
+import { readIfExists, writeSecretFile } from '../../apiserver/pki/files.js';
 import { kubeconfigFor } from '../../apiserver/pki/kubeconfig.js';
+import {
+  defaultRotation,
+  rotate,
+  type Certificates,
+  type RotatedCertificates,
+  type RotationPolicy,
+} from '../../apiserver/pki/rotation.js';
 import { ensureServiceAccountKey } from '../../apiserver/pki/service-account-key.js';
 import type { UserInfo } from '../../apiserver/request.js';
+import { sleep, systemClock, type Clock } from '../../controllers/runtime/clock.js';
+import type { Logger } from '../../controllers/runtime/logger.js';
 import { apiserverUser, nodeAgentServerName } from '../../openapi/node-agent.js';
 
 export const controllersUser = 'system:nativirt-controllers';
@@ -26,57 +34,173 @@ export function nodeAgentOf({ name, groups }: UserInfo): NodeAgent | undefined {
   return { node: name.startsWith(nodeUserPrefix) ? name.slice(nodeUserPrefix.length) : undefined };
 }
 
-/** Certificates are made anew at each start, so they need only outlive one run. */
-const leafDays = 365;
+/** Of a node agent, one is for its requests and one for its streams. */
+export type Identity =
+  'admin' | 'apiserver' | 'apiserver-client' | 'controllers' | `node-${'client' | 'server'}:${string}`;
 
-export interface Identities {
-  readonly authority: CertificateAuthority;
-  /** PEM of what everybody trusts. */
-  readonly ca: string;
-  readonly serving: KeyPair;
-  /** Signs the tokens of service accounts. */
-  readonly serviceAccountKey: KeyObject;
-  /** What the API server shows to node agents. */
-  readonly apiserverClient: KeyPair;
-  readonly admin: KeyPair;
-  readonly controllers: KeyPair;
-  /** Of one node agent: for its requests, and for its streams. */
-  node(name: string): { readonly client: KeyPair; readonly server: KeyPair };
+/** All who verify live in this process: a new authority is known everywhere at once. */
+const standaloneRotation: RotationPolicy = { ...defaultRotation, propagation: 0 };
+/** A machine may have slept: its clock is looked at so often. */
+const longestSleep = 60_000;
+const authorityName = 'ca';
+const bundleFile = 'ca-bundle.crt';
+
+export interface IdentitiesOptions {
+  readonly dataDirectory: string;
+  readonly bindAddress: string;
+  readonly nodes: readonly string[];
+  readonly logger: Logger;
+  readonly clock?: Clock;
+  /** Asked at each rotation. */
+  readonly policy?: () => RotationPolicy;
 }
 
-export async function createIdentities(dataDirectory: string, bindAddress: string): Promise<Identities> {
-  const directory = path.join(dataDirectory, 'pki');
-  await mkdir(directory, { recursive: true, mode: 0o700 });
-  const authority = await ensureCa(directory);
-  const client = (commonName: string, ...organizations: string[]): KeyPair =>
-    authority.issue({ commonName, organizations, usages: ['client'], days: leafDays });
-  const server = (commonName: string, dnsNames: string[]): KeyPair =>
-    authority.issue({
-      commonName,
-      dnsNames,
-      ips: servedAddresses(bindAddress),
-      usages: ['server'],
-      days: leafDays,
-    });
-  return {
-    authority,
-    ca: authority.cert,
-    serviceAccountKey: await ensureServiceAccountKey(directory),
-    serving: server('nativirt', [
-      'localhost',
-      'nativirt',
-      'kubernetes',
-      'kubernetes.default',
-      'kubernetes.default.svc',
-    ]),
-    apiserverClient: client(apiserverUser),
-    admin: client('admin', 'system:masters'),
-    controllers: client(controllersUser),
-    node: (name) => ({
-      client: client(nodeUser(name), nodesGroup),
-      server: server(nodeAgentServerName(name), [nodeAgentServerName(name)]),
-    }),
-  };
+/** The authority is kept in files; leaves are made anew at each start. */
+export class Identities {
+  readonly #listeners = new Set<() => Promise<void> | void>();
+  readonly #directory: string;
+  readonly #templates: Templates;
+  #state: RotatedCertificates<string> | undefined;
+  /** The same object until something changes: clients keep their connections by that. */
+  #credentials = new Map<Identity, KeyPair & { readonly ca: string }>();
+
+  private constructor(
+    private readonly options: IdentitiesOptions,
+    directory: string,
+    /** Signs the tokens of service accounts. */
+    readonly serviceAccountKey: KeyObject,
+  ) {
+    this.#directory = directory;
+    this.#templates = templatesFor(options);
+  }
+
+  static async open(options: IdentitiesOptions): Promise<Identities> {
+    const directory = path.join(options.dataDirectory, 'pki');
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    const identities = new Identities(options, directory, await ensureServiceAccountKey(directory));
+    await identities.rotate();
+    return identities;
+  }
+
+  /** PEM of all authorities that count now. */
+  get ca(): string {
+    return this.#current.bundle;
+  }
+
+  /** When there will be something to rotate. Milliseconds since the epoch. */
+  get nextAt(): number {
+    return this.#current.nextAt;
+  }
+
+  /** What one of them shows, and whom it trusts. */
+  credentials(of: Identity): KeyPair & { readonly ca: string } {
+    const known = this.#credentials.get(of);
+    if (known !== undefined) return known;
+    const pair = this.#current.leaves[of];
+    if (pair === undefined) throw new RangeError(`there is no identity ${of}`);
+    const made = { ca: this.ca, cert: pair.cert, key: pair.key };
+    this.#credentials.set(of, made);
+    return made;
+  }
+
+  /** Called after each change. */
+  onChange(listener: () => Promise<void> | void): void {
+    this.#listeners.add(listener);
+  }
+
+  /** Makes anew what is due. Rejects if it can not be written down; nothing changes then. */
+  async rotate(): Promise<void> {
+    const { clock = systemClock, policy = () => standaloneRotation } = this.options;
+    const before = this.#state ?? (await this.#read());
+    const after = this.#rotated(before, policy(), clock.now());
+    if (after.authority !== before.authority || after.bundle !== before.bundle) await this.#write(after);
+    this.#state = after;
+    const changed = Object.entries(after.leaves).some(([name, pair]) => pair !== before.leaves[name]);
+    if (!changed && after.bundle === before.bundle) return;
+    this.#credentials = new Map();
+    for (const listener of this.#listeners) await listener();
+  }
+
+  /** Rotates in time, until the signal aborts. What fails is tried again. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock = systemClock, logger } = this.options;
+    while (!signal.aborted) {
+      const left = Math.max(0, this.nextAt - clock.now());
+      try {
+        await sleep(clock, Math.min(left, longestSleep), signal);
+        if (left <= longestSleep) await this.rotate();
+      } catch (error) {
+        if (signal.aborted) return;
+        logger.error({ err: error }, 'certificates could not be renewed');
+        await sleep(clock, longestSleep, signal).catch(() => undefined);
+      }
+    }
+  }
+
+  get #current(): RotatedCertificates<string> {
+    if (this.#state === undefined) throw new Error('identities are used before they are made');
+    return this.#state;
+  }
+
+  /** People copy the administrator's credentials, so those live as long as the authority. */
+  #rotated(before: Certificates<string>, policy: RotationPolicy, now: number): RotatedCertificates<string> {
+    const parts = rotate(before, this.#templates.parts, policy, now);
+    const long = { ...policy, leafLifetime: policy.authorityLifetime };
+    const people = rotate({ ...parts, leaves: before.leaves }, this.#templates.people, long, now);
+    return {
+      ...parts,
+      leaves: { ...parts.leaves, ...people.leaves },
+      nextAt: Math.min(parts.nextAt, people.nextAt),
+    };
+  }
+
+  async #read(): Promise<Certificates<string>> {
+    return {
+      authority: await readPair(this.#directory, authorityName),
+      bundle: (await readIfExists(path.join(this.#directory, bundleFile))) ?? '',
+      bundleChangedAt: 0,
+      leaves: {},
+    };
+  }
+
+  /** The bundle first: it may name an authority that signs nothing, but no authority may sign that it does not name. */
+  async #write({ authority, bundle }: RotatedCertificates<string>): Promise<void> {
+    await writeSecretFile(path.join(this.#directory, bundleFile), bundle);
+    await writePair(this.#directory, authorityName, authority);
+  }
+}
+
+interface Templates {
+  readonly people: Readonly<Record<string, LeafTemplate>>;
+  readonly parts: Readonly<Record<string, LeafTemplate>>;
+}
+
+function templatesFor({ bindAddress, nodes }: IdentitiesOptions): Templates {
+  const client = (commonName: string, ...organizations: string[]): LeafTemplate => ({
+    commonName,
+    organizations,
+    usages: ['client'],
+  });
+  const server = (commonName: string, dnsNames: string[]): LeafTemplate => ({
+    commonName,
+    dnsNames,
+    ips: servedAddresses(bindAddress),
+    usages: ['server'],
+  });
+  const services = ['kubernetes', 'kubernetes.default', 'kubernetes.default.svc'];
+  const parts: [Identity, LeafTemplate][] = [
+    ['apiserver', server('nativirt', ['localhost', 'nativirt', ...services])],
+    ['apiserver-client', client(apiserverUser)],
+    ['controllers', client(controllersUser)],
+  ];
+  for (const name of nodes) {
+    const serverName = nodeAgentServerName(name);
+    parts.push(
+      [`node-client:${name}`, client(nodeUser(name), nodesGroup)],
+      [`node-server:${name}`, server(serverName, [serverName])],
+    );
+  }
+  return { people: { admin: client('admin', 'system:masters') }, parts: Object.fromEntries(parts) };
 }
 
 /** Writes `admin.kubeconfig` for this run's address and returns its path. */
@@ -86,10 +210,8 @@ export async function writeAdminKubeconfig(
   server: string,
 ): Promise<string> {
   const file = path.join(dataDirectory, 'admin.kubeconfig');
-  await writeSecretFile(
-    file,
-    kubeconfigFor({ server, ca: identities.ca, ...identities.admin, namespace: 'default' }),
-  );
+  const { ca, cert, key } = identities.credentials('admin');
+  await writeSecretFile(file, kubeconfigFor({ server, ca, cert, key, namespace: 'default' }));
   return file;
 }
 

@@ -49,7 +49,7 @@ export async function startNativeServer({
     days: 1,
   });
   const standalone = await standaloneSurroundings({
-    clientCa: authority.cert,
+    clientCa: () => authority.cert,
     tokenAuthFile,
     serviceAccountKey: await ensureServiceAccountKey(directory),
     logger,
@@ -59,7 +59,7 @@ export async function startNativeServer({
     port: 0,
     logger,
     backend,
-    serving,
+    serving: () => serving,
     surroundings: (registry) => {
       const around = standalone(registry);
       return { ...around, resources: [...around.resources, ...resources] };

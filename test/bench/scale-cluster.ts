@@ -3,9 +3,9 @@ import path from 'node:path';
 import { pino, type Logger } from 'pino';
 import { kubeconfigFor } from '../../apiserver/pki/kubeconfig.js';
 import { writeSecretFile } from '../../apiserver/pki/files.js';
-import type { KeyPair } from '../../apiserver/pki/authority.js';
+import { ensureCa, type CertificateAuthority, type KeyPair } from '../../apiserver/pki/authority.js';
 import { createHttpClient, type HttpClient } from '../../controllers/runtime/http-client.js';
-import { createIdentities, nodeUser, type Identities } from '../../deploy/standalone/identities.js';
+import { controllersUser, nodesGroup, nodeUser } from '../../deploy/standalone/identities.js';
 import { ControllersProcess } from './scale-controllers-process.js';
 import { StubNode } from './scale-nodes.js';
 import { WriteCounter } from './scale-writes.js';
@@ -20,26 +20,29 @@ export class ScaleCluster {
 
   private constructor(
     readonly server: BenchServer,
-    private readonly identities: Identities,
+    private readonly authority: CertificateAuthority,
     private readonly kubeconfig: string,
     private readonly logger: Logger,
   ) {
-    this.counter = new WriteCounter(this.#client(identities.admin, 'admin'), logger);
+    this.counter = new WriteCounter(
+      this.#client(credentials(authority, 'admin', 'system:masters'), 'admin'),
+      logger,
+    );
     this.#running.push(this.counter.run(this.#stop.signal));
     this.#controllers = this.#startControllers();
   }
 
   static async start(): Promise<ScaleCluster> {
     const server = await startServer(['--controllers=']);
-    const identities = await createIdentities(server.dataDirectory, '127.0.0.1');
+    const authority = await ensureCa(path.join(server.dataDirectory, 'pki'));
     const kubeconfig = path.join(server.dataDirectory, 'controllers.kubeconfig');
-    const { ca, controllers } = identities;
     const url = server.url.origin;
+    const { cert, key } = credentials(authority, controllersUser);
     await writeSecretFile(
       kubeconfig,
-      kubeconfigFor({ server: url, ca, ...controllers, namespace: 'default' }),
+      kubeconfigFor({ server: url, ca: authority.cert, cert, key, namespace: 'default' }),
     );
-    return new ScaleCluster(server, identities, kubeconfig, pino({ level: 'error' }));
+    return new ScaleCluster(server, authority, kubeconfig, pino({ level: 'error' }));
   }
 
   get controllers(): ControllersProcess {
@@ -49,7 +52,11 @@ export class ScaleCluster {
   addNode(name: string): void {
     let lost = false;
     const stop = new AbortController();
-    const client = this.#client(this.identities.node(name).client, nodeUser(name), () => lost);
+    const client = this.#client(
+      credentials(this.authority, nodeUser(name), nodesGroup),
+      nodeUser(name),
+      () => lost,
+    );
     const node = new StubNode(client, name, this.logger);
     this.#running.push(node.run(AbortSignal.any([this.#stop.signal, stop.signal])));
     this.#nodes.set(name, {
@@ -83,7 +90,7 @@ export class ScaleCluster {
   }
 
   #client(pair: KeyPair, userAgent: string, isLost = (): boolean => false): HttpClient {
-    const credentials = { ca: this.identities.ca, cert: pair.cert, key: pair.key };
+    const credentials = { ca: this.authority.cert, cert: pair.cert, key: pair.key };
     return createHttpClient({
       server: this.server.url.origin,
       credentials: () =>
@@ -92,4 +99,12 @@ export class ScaleCluster {
       fieldManager: userAgent,
     });
   }
+}
+
+function credentials(
+  authority: CertificateAuthority,
+  commonName: string,
+  ...organizations: string[]
+): KeyPair {
+  return authority.issue({ commonName, organizations, usages: ['client'], days: 1 });
 }
