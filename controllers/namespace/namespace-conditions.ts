@@ -8,55 +8,71 @@ export interface Progress {
   readonly remaining: readonly Remaining[];
 }
 
+/** Of each type: what it is called when all is well, and else. */
+const types = {
+  NamespaceDeletionDiscoveryFailure: {
+    bad: 'DiscoveryFailed',
+    good: 'ResourcesDiscovered',
+    fine: 'All resources successfully discovered',
+  },
+  NamespaceDeletionGroupVersionParsingFailure: {
+    bad: 'GroupVersionParsingFailed',
+    good: 'ParsedGroupVersions',
+    fine: 'All legacy kube types successfully parsed',
+  },
+  NamespaceDeletionContentFailure: {
+    bad: 'ContentDeletionFailed',
+    good: 'ContentDeleted',
+    fine: 'All content successfully deleted, may be waiting on finalization',
+  },
+  NamespaceContentRemaining: {
+    bad: 'SomeResourcesRemain',
+    good: 'ContentRemoved',
+    fine: 'All content successfully removed',
+  },
+  NamespaceFinalizersRemaining: {
+    bad: 'SomeFinalizersRemain',
+    good: 'ContentHasNoFinalizers',
+    fine: 'All content-preserving finalizers finished',
+  },
+} as const;
+
 export function namespaceConditions(before: Conditions, progress: Progress, now: number): AnyCondition[] {
-  const { discoveryFailure, contentFailure, remaining } = progress;
-  const content = remaining
-    .map(
-      ({ kind, count }) =>
-        `${kind.resource}${kind.group === '' ? '' : `.${kind.group}`} has ${count} resource instances`,
-    )
-    .join(', ');
-  const finalizers = new Map<string, number>();
-  for (const each of remaining)
-    for (const [name, count] of each.finalizers) finalizers.set(name, (finalizers.get(name) ?? 0) + count);
-  const held = [...finalizers].map(([name, count]) => `${name} in ${count} resource instances`).join(', ');
-  let conditions: AnyCondition[] = [...(before ?? [])];
-  const set = (type: string, problem: string | undefined, bad: string, good: string, fine: string): void => {
-    conditions = withCondition(
-      conditions,
-      problem === undefined
-        ? { type, status: 'False', reason: good, message: fine }
-        : { type, status: 'True', reason: bad, message: problem },
-      now,
-    );
+  const problems: Readonly<Record<keyof typeof types, string | undefined>> = {
+    NamespaceDeletionDiscoveryFailure: progress.discoveryFailure,
+    // Discovery tells versions apart before they get here.
+    NamespaceDeletionGroupVersionParsingFailure: undefined,
+    NamespaceDeletionContentFailure: progress.contentFailure,
+    NamespaceContentRemaining: contentLeft(progress),
+    NamespaceFinalizersRemaining: finalizersLeft(progress),
   };
-  set(
-    'NamespaceDeletionDiscoveryFailure',
-    discoveryFailure,
-    'DiscoveryFailed',
-    'ResourcesDiscovered',
-    'all kinds have been discovered',
-  );
-  set(
-    'NamespaceDeletionContentFailure',
-    contentFailure,
-    'ContentDeletionFailed',
-    'ContentDeleted',
-    'all content has been asked to go',
-  );
-  set(
-    'NamespaceContentRemaining',
-    content === '' ? undefined : `Some resources are remaining: ${content}`,
-    'SomeResourcesRemain',
-    'ContentRemoved',
-    'all content has gone',
-  );
-  set(
-    'NamespaceFinalizersRemaining',
-    held === '' ? undefined : `Some content in the namespace has finalizers remaining: ${held}`,
-    'SomeFinalizersRemain',
-    'ContentHasNoFinalizers',
-    'no finalizer holds content back',
-  );
+  let conditions: AnyCondition[] = [...(before ?? [])];
+  for (const [type, { bad, good, fine }] of Object.entries(types)) {
+    // The keys are those of both tables.
+    const problem = problems[type as keyof typeof types];
+    const wanted =
+      problem === undefined
+        ? ({ type, status: 'False', reason: good, message: fine } as const)
+        : ({ type, status: 'True', reason: bad, message: problem } as const);
+    conditions = withCondition(conditions, wanted, now);
+  }
   return conditions;
+}
+
+/** `configmaps.` with its dot: the group's name follows it, which the core group has none of. */
+function contentLeft({ remaining }: Progress): string | undefined {
+  if (remaining.length === 0) return undefined;
+  const parts = remaining.map(
+    ({ kind, count }) => `${kind.resource}.${kind.group} has ${count} resource instances`,
+  );
+  return `Some resources are remaining: ${parts.sort().join(', ')}`;
+}
+
+function finalizersLeft({ remaining }: Progress): string | undefined {
+  const counts = new Map<string, number>();
+  for (const { finalizers } of remaining)
+    for (const [name, count] of finalizers) counts.set(name, (counts.get(name) ?? 0) + count);
+  if (counts.size === 0) return undefined;
+  const parts = [...counts].map(([name, count]) => `${name} in ${count} resource instances`);
+  return `Some content in the namespace has finalizers remaining: ${parts.sort().join(', ')}`;
 }
