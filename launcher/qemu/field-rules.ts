@@ -258,6 +258,8 @@ export const fieldRules: readonly FieldRule[] = [
   ...disks,
   ...interfaces,
   ...volumes,
+  field('accessCredentials[].sshPublicKey.**', 'cloud-init public keys, or the guest agent'),
+  field('accessCredentials[].userPassword.**', 'the guest agent'),
   field('hostname', 'cloud-init local-hostname'),
   field('startStrategy', 'paused after the start; `-boot menu=on`', (value) =>
     value === 'Paused' ? undefined : 'only Paused is known',
