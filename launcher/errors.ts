@@ -12,6 +12,8 @@ const helperPackages: Readonly<Record<string, string>> = {
 const failures = {
   QEMUMissing: (binary: string) =>
     `QEMU is not installed on this node: no executable ${binary} was found. On Debian or Ubuntu install the packages qemu-system-x86 and qemu-utils, on Fedora qemu-kvm and qemu-img.`,
+  KVMMissing: (why: string) =>
+    `The node can not run it with KVM: ${why}. Use a node with hardware virtualisation, or set developerConfiguration.useEmulation in the KubeVirt object.`,
   HelperMissing: (binary: string) =>
     `The program ${binary} is missing on this node. On Debian, Ubuntu and Fedora install the package ${helperPackages[binary] ?? 'util-linux'}.`,
   HelperFailed: (name: string, why: string) => `${name}, which serves QEMU, did not start: ${why}.`,

@@ -30,6 +30,7 @@ export interface LaunchOptions {
   readonly qemu: string;
   readonly qemuImg: string;
   readonly allowKvm: boolean;
+  readonly requireKvm: boolean;
   readonly searchPath: string;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -58,6 +59,7 @@ export function launcherOf(options: LaunchOptions): Launch {
     refuseUnsupported(vmi);
     const { accelerator, why } = chooseAccelerator(options.allowKvm);
     const level = accelerator === 'kvm' ? 'info' : 'warn';
+    if (accelerator === 'tcg' && options.requireKvm) throw failure('KVMMissing', why);
     logger[level](`The accelerator is ${accelerator}: ${why}`, { accelerator });
     // Said before minutes go into disks. qemu-img is missed when it is needed.
     if (findExecutable(options.qemu, searchPath) === undefined) throw failure('QEMUMissing', options.qemu);

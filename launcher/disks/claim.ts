@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { HostDisk } from '../../openapi/generated/types/kubevirt_v1.js';
+import { blockDeviceDirectory } from '../../openapi/launcher/pod.js';
 import { podLayout } from '../../openapi/launcher/protocol.js';
 import { failure } from '../errors.js';
 import { quantityBytes } from '../quantity.js';
@@ -28,6 +29,8 @@ export async function ephemeralDisk(volume: string, context: DiskContext): Promi
 
 async function claimFile(volume: string, readOnly: boolean, context: DiskContext): Promise<ImageFile> {
   const place = `${podLayout.volumes}/${volume}`;
+  const device = `${blockDeviceDirectory}/${volume}`;
+  if ((await look(device))?.isBlockDevice()) return { path: device, format: 'raw', storage: 'block' };
   const stats = await lookThrough(place);
   if (stats?.isBlockDevice()) return { path: place, format: 'raw', storage: 'block' };
   if (!stats?.isDirectory())

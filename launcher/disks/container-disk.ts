@@ -1,14 +1,20 @@
+import { imageContainer } from '../../openapi/launcher/pod.js';
 import { podLayout } from '../../openapi/launcher/protocol.js';
 import { failure } from '../errors.js';
 import type { DiskContext } from './context.js';
 import { diskError, look, readHead } from './files.js';
 import { headerLength, inspect } from './format.js';
+import { imageFile } from './image-container.js';
 import type { DiskImage } from './image.js';
 import { overlay } from './overlay.js';
 
-/** The image of a container disk, under an overlay that takes the guest's writes and goes with the pod. */
-export async function containerDisk(volume: string, { imageTool }: DiskContext): Promise<DiskImage> {
-  const path = `${podLayout.volumes}/${volume}/${podLayout.diskFile}`;
+/** The image of a container disk, placed by the node agent or in a container beside this one, under an overlay that takes the guest's writes and goes with the pod. */
+export async function containerDisk(volume: string, context: DiskContext): Promise<DiskImage> {
+  const { vmi } = context;
+  const wanted = vmi.spec.volumes?.find(({ name }) => name === volume)?.containerDisk?.path;
+  const path =
+    (await imageFile(imageContainer(volume), wanted === undefined || wanted === '' ? '/disk/' : wanted)) ??
+    `${podLayout.volumes}/${volume}/${podLayout.diskFile}`;
   const stats = await look(path);
   if (!stats) throw failure('ImageNotFound', volume, path);
   if (!stats.isFile()) throw failure('ImageRefused', volume, `${path} is not a regular file`);
@@ -18,5 +24,5 @@ export async function containerDisk(volume: string, { imageTool }: DiskContext):
   });
   const inspection = inspect(header);
   if (!inspection.ok) throw failure('ImageRefused', volume, inspection.why);
-  return await overlay(volume, { path, format: inspection.format, storage: 'file' }, imageTool);
+  return await overlay(volume, { path, format: inspection.format, storage: 'file' }, context.imageTool);
 }

@@ -1,4 +1,4 @@
-import { relative } from 'node:path';
+import { isAbsolute, relative } from 'node:path';
 import { podLayout } from '../../openapi/launcher/protocol.js';
 import { createAtomically, look, readHead, supportsDirectIO } from './files.js';
 import { backingFileName } from './format.js';
@@ -16,7 +16,7 @@ export function madeImage(volume: string, extension: 'qcow2' | 'iso' | 'metrics'
  */
 export async function overlay(volume: string, base: ImageFile, tool: ImageTool): Promise<DiskImage> {
   const path = madeImage(volume, 'qcow2');
-  const backing = relative(podLayout.disks, base.path);
+  const backing = isAbsolute(base.path) ? base.path : relative(podLayout.disks, base.path);
   if (!(await isOver(path, backing))) {
     await createAtomically(path, (temporary) =>
       tool.createQcow2(temporary, { backing, format: base.format }),

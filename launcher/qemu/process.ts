@@ -14,6 +14,9 @@ const startTimeoutMs = 60_000;
 const logTailLines = 8;
 const logTailBytes = 2048;
 
+/** System calls that QEMU gives up before it serves its guest: to start programs, gain privileges, or change who runs when and where. */
+const sandbox = ['-sandbox', 'on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny'];
+
 export interface QemuExit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -91,7 +94,7 @@ export async function startQemu(options: QemuOptions): Promise<Qemu> {
 function launch(setpriv: string, binary: string, { argv, environment }: CommandLine): ChildProcess {
   const log = openSync(podLayout.qemuLog, 'a', 0o600);
   try {
-    return spawn(setpriv, ['--pdeathsig', 'KILL', '--no-new-privs', '--', binary, ...argv], {
+    return spawn(setpriv, ['--pdeathsig', 'KILL', '--no-new-privs', '--', binary, ...sandbox, ...argv], {
       stdio: ['ignore', log, log],
       detached: true,
       env: { ...inherited(), ...environment },
