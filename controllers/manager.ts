@@ -13,6 +13,7 @@ import { createNodeLifecycleController } from './node-lifecycle/node-lifecycle-c
 import { createPersistentVolumeController } from './persistent-volume/persistent-volume-controller.js';
 import { createPodGarbageController } from './pod-gc/pod-gc-controller.js';
 import { createPoolController } from './pool/pool-controller.js';
+import { keptOf } from './projections.js';
 import { createReplicaSetController } from './replica-set/replica-set-controller.js';
 import type { Client } from './runtime/client.js';
 import { systemClock, type Clock } from './runtime/clock.js';
@@ -21,8 +22,9 @@ import type { Discovery } from './runtime/discovery.js';
 import { ClientEventRecorder, type EventRecorder } from './runtime/event-recorder.js';
 import { Informers } from './runtime/informers.js';
 import { runWithLeadership } from './runtime/leader-election.js';
-import { virtualMachineInstances, virtualMachines } from './runtime/kinds.js';
+import { pods, virtualMachineInstances, virtualMachines } from './runtime/kinds.js';
 import type { Logger } from './runtime/logger.js';
+import { PrometheusReflectorMetrics } from './runtime/prometheus-metrics.js';
 import { sharedSignal } from './runtime/signals.js';
 import { createSchedulerController } from './scheduler/scheduler.js';
 import { ControllerSelectionError, selectControllers } from './selection.js';
@@ -136,7 +138,16 @@ async function runControllers(
   signal: AbortSignal,
 ): Promise<void> {
   const { client, logger, metrics, clock = systemClock, random = Math.random } = options;
-  const informers = new Informers({ client, logger, clock, random });
+  const informers = new Informers({
+    client,
+    logger,
+    clock,
+    random,
+    keep: keptOf,
+    // Standalone's scheduler sees every pod.
+    whole: names.includes('scheduler') ? [pods] : [],
+    metrics: options.registry === undefined ? undefined : new PrometheusReflectorMetrics(options.registry),
+  });
   const recorders = new Map<string, ClientEventRecorder>();
   const recorder = (component: string): EventRecorder => {
     const existing =

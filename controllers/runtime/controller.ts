@@ -6,6 +6,7 @@ import type { Informer } from './informer.js';
 import type { Logger } from './logger.js';
 import type { RateLimiterOptions } from './rate-limiter.js';
 import { sharedSignal } from './signals.js';
+import type { Priority } from './waiting-keys.js';
 import { WorkQueue, type QueueState } from './work-queue.js';
 
 /** Something that runs until its signal aborts. */
@@ -67,9 +68,12 @@ export class Controller implements Runnable {
     metrics?.queue(name, this.#queue);
   }
 
-  /** What is there when the controller starts can wait for what happens then. */
-  enqueue(key: string): void {
-    this.#queue.add(key, this.#working ? 'normal' : 'low');
+  /**
+   * `low`: what is only beginning, so that a thousand beginnings do not keep what goes on already waiting. What is there when the
+   * controller starts can wait for what happens then, too.
+   */
+  enqueue(key: string, priority: Priority = 'normal'): void {
+    this.#queue.add(key, this.#working ? priority : 'low');
   }
 
   enqueueAfter(key: string, ms: number): void {

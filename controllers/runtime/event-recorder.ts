@@ -10,6 +10,7 @@ import { StatusError, isNotFound } from './errors.js';
 import { EventCorrelator } from './event-correlator.js';
 import { events } from './kinds.js';
 import type { Logger } from './logger.js';
+import { sharedSignal } from './signals.js';
 
 export type EventType = 'Normal' | 'Warning';
 
@@ -36,13 +37,23 @@ export interface PendingEvent {
 }
 
 /** More are dropped: events are hints, not records. */
-const queueLimit = 1000;
+const queueLimit = 10_000;
+/** So many are sent at once; those of one object one after another. */
+const laneCount = 8;
+
+interface Lane {
+  readonly queue: PendingEvent[];
+  wake: (() => void) | undefined;
+}
 
 export class ClientEventRecorder implements EventRecorder {
   readonly #clock: Clock;
   readonly #correlator: EventCorrelator;
-  readonly #queue: PendingEvent[] = [];
-  #wake: (() => void) | undefined;
+  readonly #lanes: readonly Lane[] = Array.from({ length: laneCount }, () => ({
+    queue: [],
+    wake: undefined,
+  }));
+  #waiting = 0;
   #dropped = 0;
   #serial = 0;
 
@@ -52,35 +63,52 @@ export class ClientEventRecorder implements EventRecorder {
   }
 
   event(object: KubernetesObject, type: EventType, reason: string, message: string): void {
-    if (this.#queue.length >= queueLimit) {
+    if (this.#waiting >= queueLimit) {
       this.#dropped += 1;
       return;
     }
-    this.#queue.push({ involved: referenceTo(object), type, reason, message, at: this.#clock.now() });
-    this.#wake?.();
+    const lane = this.#laneOf(object.metadata.uid);
+    lane?.queue.push({ involved: referenceTo(object), type, reason, message, at: this.#clock.now() });
+    this.#waiting += 1;
+    lane?.wake?.();
   }
 
-  /** Sends what is recorded, in order, until the signal aborts. */
-  async run(signal: AbortSignal): Promise<void> {
+  /** Sends what is recorded, for each object in order, until the signal aborts. */
+  async run(stop: AbortSignal): Promise<void> {
+    const signal = sharedSignal(stop);
+    await Promise.all(this.#lanes.map((lane) => this.#runLane(lane, signal)));
+  }
+
+  #laneOf(uid: string): Lane | undefined {
+    let sum = 0;
+    for (let index = 0; index < uid.length; index++) sum += uid.charCodeAt(index);
+    return this.#lanes[sum % laneCount];
+  }
+
+  async #runLane(lane: Lane, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      const next = this.#queue.shift();
-      if (next === undefined) await this.#wait(signal);
-      else await this.#send(next, signal);
+      const next = lane.queue.shift();
+      if (next === undefined) {
+        await this.#wait(lane, signal);
+        continue;
+      }
+      this.#waiting -= 1;
+      await this.#send(next, signal);
     }
   }
 
-  async #wait(signal: AbortSignal): Promise<void> {
+  async #wait(lane: Lane, signal: AbortSignal): Promise<void> {
     if (this.#dropped > 0) {
       this.options.logger.warn({ dropped: this.#dropped }, 'events came faster than they could be sent');
       this.#dropped = 0;
     }
     await new Promise<void>((resolve) => {
       const done = (): void => {
-        this.#wake = undefined;
+        lane.wake = undefined;
         signal.removeEventListener('abort', done);
         resolve();
       };
-      this.#wake = done;
+      lane.wake = done;
       signal.addEventListener('abort', done, { once: true });
     });
   }

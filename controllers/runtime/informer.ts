@@ -4,7 +4,7 @@
  * NEVER change an object that an informer hands out: everybody shares it. Copy what you want to change. (The tests'
  * client freezes what it serves, so that a breach fails there.)
  */
-import type { KubernetesObject } from '../../openapi/meta.js';
+import type { KubernetesObject, ObjectMeta } from '../../openapi/meta.js';
 import type { Client, Kind, ObjectKey } from './client.js';
 import { systemClock, type Clock } from './clock.js';
 import type { Logger } from './logger.js';
@@ -188,7 +188,8 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
 
 export function withoutManagedFields<T extends KubernetesObject>(object: T): T {
   if (object.metadata.managedFields === undefined) return object;
-  const metadata = { ...object.metadata };
-  delete metadata.managedFields;
+  // Not by `delete`, which would make a hash table of each. The cast: what ObjectMeta may lack is all that is left out.
+  const kept = Object.entries(object.metadata).filter(([name]) => name !== 'managedFields');
+  const metadata = Object.fromEntries(kept) as object as ObjectMeta;
   return { ...object, metadata };
 }

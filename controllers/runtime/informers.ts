@@ -13,6 +13,10 @@ export interface InformersOptions {
   readonly clock?: Clock;
   readonly random?: () => number;
   readonly metrics?: ReflectorMetrics | undefined;
+  /** What to keep of the objects of a kind; all but managedFields if absent. */
+  readonly keep?: <T extends KubernetesObject>(kind: Kind<T>) => (object: T) => T;
+  /** Kinds of which all objects are mirrored in any case: who asks for those with some label gets all, and mirrors none twice. */
+  readonly whole?: readonly Kind<KubernetesObject>[];
 }
 
 export class Informers {
@@ -23,12 +27,13 @@ export class Informers {
   constructor(private readonly options: InformersOptions) {}
 
   /** Starts at once if `run` has been called, else with `run`. */
-  get<T extends KubernetesObject>(kind: Kind<T>, scope: Scope = {}): Informer<T> {
+  get<T extends KubernetesObject>(kind: Kind<T>, wanted: Scope = {}): Informer<T> {
+    const scope = this.#isWhole(kind) ? withoutLabels(wanted) : wanted;
     const id = idOf(kind, scope);
     const existing = this.#informers.get(id);
     // The id names the kind, and so its type.
     if (existing !== undefined) return existing.informer as Informer<T>;
-    const { client, logger, clock = systemClock, random, metrics } = this.options;
+    const { client, logger, clock = systemClock, random, metrics, keep } = this.options;
     const informer = new SharedInformer<T>({
       client,
       kind,
@@ -36,6 +41,7 @@ export class Informers {
       logger,
       clock,
       metrics,
+      ...(keep === undefined ? {} : { transform: keep(kind) }),
       ...(random === undefined ? {} : { random }),
     });
     this.#informers.set(id, { informer, run: (signal) => informer.run(signal) });
@@ -46,6 +52,10 @@ export class Informers {
   /** The informer of all objects of a kind, if somebody has asked for it. */
   existing<T extends KubernetesObject>(kind: Kind<T>): Informer<T> | undefined {
     return this.#informers.get(idOf(kind, {}))?.informer as Informer<T> | undefined;
+  }
+
+  #isWhole<T extends KubernetesObject>({ group, resource }: Kind<T>): boolean {
+    return this.options.whole?.some((each) => each.group === group && each.resource === resource) === true;
   }
 
   /** Runs all informers, also those asked for later, until the signal aborts. */
@@ -65,4 +75,11 @@ export class Informers {
 function idOf<T extends KubernetesObject>(kind: Kind<T>, scope: Scope): string {
   const { namespace, labelSelector, fieldSelector } = scope;
   return JSON.stringify([kind.group, kind.version, kind.resource, namespace, labelSelector, fieldSelector]);
+}
+
+function withoutLabels({ namespace, fieldSelector }: Scope): Scope {
+  return {
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(fieldSelector === undefined ? {} : { fieldSelector }),
+  };
 }

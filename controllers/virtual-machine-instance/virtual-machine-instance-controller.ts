@@ -13,6 +13,7 @@ import { Expectations } from '../runtime/expectations.js';
 import { controllerIndex, type Informer } from '../runtime/informer.js';
 import { kubeVirts, persistentVolumeClaims, pods, virtualMachineInstances } from '../runtime/kinds.js';
 import { keyOf } from '../runtime/object-key.js';
+import type { Priority } from '../runtime/waiting-keys.js';
 import { controllerOf, patchFinalizers, patchStatus } from '../runtime/writes.js';
 import { LauncherPods } from './launcher-pods.js';
 import { Patience } from '../patience.js';
@@ -79,14 +80,14 @@ class VirtualMachineInstanceController {
   }
 
   #listen(): void {
-    const enqueue = (vmi: VirtualMachineInstance): void => {
+    const enqueue = (vmi: VirtualMachineInstance, priority: Priority): void => {
       const key = keyOf(vmi.metadata);
       this.#expectations.versionObserved(key, vmi.metadata.uid, vmi.metadata.resourceVersion);
-      this.controller.enqueue(key);
+      this.controller.enqueue(key, priority);
     };
     this.#vmis.addHandler({
-      add: enqueue,
-      update: (_, vmi) => enqueue(vmi),
+      add: (vmi) => enqueue(vmi, 'low'),
+      update: (_, vmi) => enqueue(vmi, 'normal'),
       delete: (vmi) => {
         const key = keyOf(vmi.metadata);
         this.#expectations.forget(key);

@@ -24,6 +24,7 @@ import {
   virtualMachines,
 } from '../runtime/kinds.js';
 import { keyOf } from '../runtime/object-key.js';
+import type { Priority } from '../runtime/waiting-keys.js';
 import { controllerOf, isControlledBy, patchFinalizers, patchStatus } from '../runtime/writes.js';
 import { InformedReferents, referentIndex, referentsOf } from './instancetype/referents.js';
 import { References } from './instancetype/references.js';
@@ -81,14 +82,14 @@ class VirtualMachineController {
   }
 
   #listen(): void {
-    const enqueue = (vm: VirtualMachine): void => {
+    const enqueue = (vm: VirtualMachine, priority: Priority): void => {
       const key = keyOf(vm.metadata);
       this.#expectations.versionObserved(key, vm.metadata.uid, vm.metadata.resourceVersion);
-      this.controller.enqueue(key);
+      this.controller.enqueue(key, priority);
     };
     this.#vms.addHandler({
-      add: enqueue,
-      update: (_, vm) => enqueue(vm),
+      add: (vm) => enqueue(vm, 'low'),
+      update: (_, vm) => enqueue(vm, 'normal'),
       delete: (vm) => {
         this.#expectations.forget(keyOf(vm.metadata));
         this.controller.enqueue(keyOf(vm.metadata));

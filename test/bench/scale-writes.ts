@@ -64,7 +64,7 @@ export class WriteCounter {
     return this.#statuses.size;
   }
 
-  /** Milliseconds since a VM, VMI or pod was written. */
+  /** Milliseconds since a VM, VMI, pod or event was written. */
   get quietFor(): number {
     return performance.now() - this.#lastWrite;
   }
@@ -101,7 +101,7 @@ export class WriteCounter {
       this.#counts[kind.resource] = (this.#counts[kind.resource] ?? 0) + 1;
       const removed = `${kind.resource} removed`;
       if (type === 'DELETED') this.#counts[removed] = (this.#counts[removed] ?? 0) + 1;
-      if (matters) this.#lastWrite = performance.now();
+      if (matters || kind.resource === 'events') this.#lastWrite = performance.now();
       see(type, object);
     };
     const sink = { replace: () => undefined, apply };
