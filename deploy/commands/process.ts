@@ -40,6 +40,9 @@ export function explain(error: unknown): string {
   return (messages.length === 0 ? String(error) : messages.join(': ')).replace(/\s*\n\s*/g, ' ');
 }
 
+/** Milliseconds: the longest that a timer takes. */
+const longestInterval = 2 ** 31 - 1;
+
 /** Runs a command until it ends or is told to. Resolves with its exit status; an error becomes one line on standard error. */
 export async function runUntilSignalled(
   command: string,
@@ -47,6 +50,8 @@ export async function runUntilSignalled(
 ): Promise<number> {
   const stop = new AbortController();
   void untilSignalled().then(() => stop.abort());
+  // What waits for a clock or a signal alone, as a process that would like to lead does, keeps Node from nothing.
+  const alive = setInterval(() => undefined, longestInterval);
   try {
     await work(stop.signal);
     return 0;
@@ -54,5 +59,7 @@ export async function runUntilSignalled(
     if (stop.signal.aborted) return 0;
     process.stderr.write(`nativirt ${command}: ${explain(error)}\n`);
     return 1;
+  } finally {
+    clearInterval(alive);
   }
 }

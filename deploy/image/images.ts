@@ -1,7 +1,10 @@
 /** What is in each image, layer by layer. */
-import { readFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { launcherUser } from '../../controllers/launcher-pod/security.js';
+import { promisify } from 'node:util';
+import { launcherUser } from '../../openapi/launcher/pod.js';
 import { launcherEnvironment, launcherNodeFlags } from '../../launcher/node-flags.js';
 import { addMergedLinks, FileTree } from './file-tree.js';
 import { addNpmPackages } from './npm-packages.js';
@@ -39,7 +42,7 @@ export const images: readonly ImageSource[] = [
   {
     name: 'nativirt-node-agent',
     description: 'what one node does for its virtual machines',
-    packages: ['iproute2', 'mount', 'nftables', 'socat', 'util-linux', 'zstd'],
+    packages: ['iproute2', 'nftables', 'procps', 'socat', 'util-linux'],
     bundles: ['nativirt', 'node-agent'],
     user: '0',
     entrypoint: ['nativirt', 'node-agent'],
@@ -92,7 +95,11 @@ export async function applicationTree(image: ImageSource, root: string): Promise
   if (image.bundles.includes('nativirt')) {
     tree.addFile(`${home}/bin/nativirt`, await readFile(join(root, 'bin/nativirt')), true);
     tree.add('usr/bin/nativirt', { type: 'symlink', target: '../lib/nativirt/bin/nativirt' });
-  } else tree.addFile('usr/bin/nativirt', launcherProgram, true);
+  } else {
+    tree.addFile('usr/bin/nativirt', launcherProgram, true);
+    tree.addFile(`${home}/image-holder`, await imageHolder(join(root, 'dist/launcher.js')), true);
+    tree.add('usr/bin/cp', { type: 'symlink', target: 'busybox' });
+  }
   await addNpmPackages(tree, home, { root, names: await importedPackages(image, root) });
   return tree;
 }
@@ -103,6 +110,18 @@ const launcherProgram = `#!/bin/sh
 shift
 exec node ${launcherNodeFlags.join(' ')} /${home}/dist/launcher.js "$@"
 `;
+
+/** The program that keeps containers of disk images alive, as the launcher writes it. */
+async function imageHolder(launcher: string): Promise<Buffer> {
+  const directory = await mkdtemp(join(tmpdir(), 'nativirt-image-'));
+  try {
+    const file = join(directory, 'image-holder');
+    await promisify(execFile)(process.execPath, [launcher, '--write-image-holder', file]);
+    return await readFile(file);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
 
 /** A pod's credentials are its service account, never a plugin of a kubeconfig, which this package is for. */
 const notInPods = '@kubernetes/client-node';
