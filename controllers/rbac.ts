@@ -101,10 +101,11 @@ export const controllerRules: Readonly<Record<ControllerName, readonly PolicyRul
     events,
   ],
   scheduler: [
-    rule('', ['pods'], read),
+    rule('', ['pods'], [...read, 'delete']),
     rule('', ['pods/binding'], ['create']),
     rule('', ['pods/status'], ['patch']),
-    rule('', ['nodes', 'persistentvolumeclaims'], read),
+    rule('', ['nodes', 'persistentvolumeclaims', 'namespaces'], read),
+    rule('scheduling.k8s.io', ['priorityclasses'], read),
     events,
   ],
   'garbage-collector': [rule('*', ['*'], [...read, 'patch', 'delete'])],

@@ -12,6 +12,8 @@ export interface Candidate {
 
 export interface Cluster {
   readonly candidates: readonly Candidate[];
+  /** Labels of a namespace. Absent: nobody knows them, and no selector by label selects one. */
+  readonly namespaceLabels?: (name: string) => Readonly<Record<string, string>> | undefined;
 }
 
 /** `assumed`: nodes of pods that have been bound, where the informer does not show it yet; by UID. */

@@ -88,7 +88,7 @@ test('all reasons are counted', () => {
   ];
   assert.equal(
     outcome(pod(asking('128Mi')), nodes),
-    '0/5 nodes are available: 1 node(s) had untolerated taint {k: v}, 1 node(s) were not ready, 1 node(s) were unschedulable, 2 Insufficient memory.',
+    '0/5 nodes are available: 1 node(s) had untolerated taint(s), 1 node(s) were not ready, 1 node(s) were unschedulable, 2 Insufficient memory.',
   );
 });
 

@@ -13,27 +13,41 @@ import { score } from './scores.js';
 export type Placement =
   | { readonly kind: 'node'; readonly name: string }
   /** `message` as kube-scheduler words it: `0/3 nodes are available: 2 Insufficient memory, 1 node(s) …`. */
-  | { readonly kind: 'none'; readonly message: string };
+  | {
+      readonly kind: 'none';
+      readonly message: string;
+      /** Why each node was refused, by name. */
+      readonly refusals: ReadonlyMap<string, readonly string[]>;
+    };
 
 /** In the order in which their reasons are the more telling ones. */
 const filters: readonly Filter[] = [taints, nodeReady, nodeAffinity, resources, podAffinity, topologySpread];
 
 export function place(pod: Pod, cluster: Cluster): Placement {
-  const refusals = new Map<string, number>();
+  const refusals = new Map<string, readonly string[]>();
   let best: { name: string; score: number } | undefined;
   for (const candidate of cluster.candidates) {
     const why = refusal(pod, candidate, cluster);
-    for (const reason of why) refusals.set(reason, (refusals.get(reason) ?? 0) + 1);
-    if (why.length > 0) continue;
+    if (why.length > 0) {
+      refusals.set(candidate.node.metadata.name, why);
+      continue;
+    }
     const reached = score(pod, candidate, cluster);
     if (best === undefined || reached > best.score)
       best = { name: candidate.node.metadata.name, score: reached };
   }
   if (best !== undefined) return { kind: 'node', name: best.name };
-  return { kind: 'none', message: explain(cluster.candidates.length, refusals) };
+  return { kind: 'none', message: explain(cluster.candidates.length, counted(refusals)), refusals };
 }
 
-function refusal(pod: Pod, candidate: Candidate, cluster: Cluster): readonly string[] {
+function counted(refusals: ReadonlyMap<string, readonly string[]>): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const reason of [...refusals.values()].flat()) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  return counts;
+}
+
+/** Empty: the pod can run there. */
+export function refusal(pod: Pod, candidate: Candidate, cluster: Cluster): readonly string[] {
   for (const filter of filters) {
     const why = filter(pod, candidate, cluster);
     if (why.length > 0) return why;
@@ -41,7 +55,8 @@ function refusal(pod: Pod, candidate: Candidate, cluster: Cluster): readonly str
   return [];
 }
 
-function explain(total: number, refusals: ReadonlyMap<string, number>): string {
+/** How many nodes were refused for which reason. */
+export function explain(total: number, refusals: ReadonlyMap<string, number>): string {
   if (total === 0) return 'no nodes available to schedule pods';
   const reasons = [...refusals].map(([reason, count]) => `${count} ${reason}`).sort();
   return `0/${total} nodes are available: ${reasons.join(', ')}.`;

@@ -1,5 +1,5 @@
 /** Standalone's scheduler: binds each pod to the best node that can run it. */
-import type { Node, PersistentVolumeClaim, Pod } from '../../openapi/generated/types/core_v1.js';
+import type { Namespace, Node, PersistentVolumeClaim, Pod } from '../../openapi/generated/types/core_v1.js';
 import { reasons } from '../constants.js';
 import type { ControllerDependencies } from '../dependencies.js';
 import { findCondition, withCondition } from '../runtime/conditions.js';
@@ -7,13 +7,18 @@ import { Controller, type ReconcileResult, type Runnable } from '../runtime/cont
 import { isConflict, isNotFound } from '../runtime/errors.js';
 import type { EventRecorder } from '../runtime/event-recorder.js';
 import type { Informer } from '../runtime/informer.js';
-import { nodes, persistentVolumeClaims, pods } from '../runtime/kinds.js';
+import { namespaces, nodes, persistentVolumeClaims, pods, priorityClasses } from '../runtime/kinds.js';
 import { keyOf } from '../runtime/object-key.js';
 import { patchStatus } from '../runtime/writes.js';
 import { claimsState, podClaims } from './claims-ready.js';
 import { Candidates } from './candidates.js';
+import type { Cluster } from './cluster.js';
 import { isNodeReady } from './filters/node-ready.js';
-import { place } from './placement.js';
+import { Nominations } from './nominations.js';
+import { place, type Placement } from './placement.js';
+import { preempt } from './preemption.js';
+import { Priorities } from './priority.js';
+import { Victims } from './victims.js';
 
 export const schedulerName = 'default-scheduler';
 /** A claim is provisioned in less; then its pod is called unschedulable. Milliseconds. */
@@ -21,6 +26,9 @@ const claimPatience = 5000;
 /** A pod that found no node is tried again this often, whatever happens. */
 const retryAfter = 60_000;
 const claimIndex = 'pod-claim';
+/** We hand out no devices by claims, and so have none to take back. */
+const claimsKept = 'no new claims to deallocate, ';
+const neverPreempts = 'preemption: not eligible due to preemptionPolicy=Never.';
 
 export function createSchedulerController(deps: ControllerDependencies): Runnable {
   return new Scheduler(deps).controller;
@@ -35,6 +43,10 @@ class Scheduler {
   /** Pods that found no node: tried again when something changes. */
   readonly #waiting = new Set<string>();
   readonly #candidates: Candidates;
+  readonly #namespaces: Informer<Namespace>;
+  readonly #priorities: Priorities;
+  readonly #nominations: Nominations;
+  readonly #victims: Victims;
 
   constructor(private readonly deps: ControllerDependencies) {
     this.#recorder = deps.recorder(schedulerName);
@@ -42,12 +54,17 @@ class Scheduler {
     this.#nodes = deps.informers.get(nodes);
     this.#claims = deps.informers.get(persistentVolumeClaims);
     this.#candidates = new Candidates(this.#nodes, this.#pods);
+    this.#namespaces = deps.informers.get(namespaces);
+    const classes = deps.informers.get(priorityClasses);
+    this.#priorities = new Priorities(classes);
+    this.#nominations = new Nominations(this.#pods, this.#priorities);
+    this.#victims = new Victims(deps.client, this.#recorder, deps.clock);
     this.#pods.addIndex(claimIndex, (pod) =>
       podClaims(pod).map((claim) => `${pod.metadata.namespace ?? ''}/${claim}`),
     );
     this.controller = new Controller({
       name: 'scheduler',
-      informers: [this.#pods, this.#nodes, this.#claims],
+      informers: [this.#pods, this.#nodes, this.#claims, this.#namespaces, classes],
       reconcile: (key, signal) => this.#schedule(key, signal),
       logger: deps.logger,
       clock: deps.clock,
@@ -87,8 +104,11 @@ class Scheduler {
     else this.#waiting.delete(keyOf(pod.metadata));
   }
 
+  /** The most important first. */
   #retryWaiting(): void {
-    for (const key of this.#waiting) this.controller.enqueue(key);
+    const pending = [...this.#waiting].flatMap((key) => this.#pods.get(key) ?? []);
+    pending.sort((a, b) => this.#priorities.of(b) - this.#priorities.of(a));
+    for (const { metadata } of pending) this.controller.enqueue(keyOf(metadata));
   }
 
   async #schedule(key: string, signal: AbortSignal): Promise<ReconcileResult | undefined> {
@@ -100,10 +120,40 @@ class Scheduler {
     if (claims.kind === 'pending')
       return this.#refuse(pod, 'pod has unbound immediate PersistentVolumeClaims', signal);
     if (claims.kind === 'missing') return this.#refuse(pod, claims.message, signal);
-    const placement = place(pod, this.#candidates.cluster());
-    if (placement.kind === 'none') return this.#refuse(pod, placement.message, signal);
+    const placement = place(pod, this.#cluster(pod));
+    if (placement.kind === 'none') return this.#preempt(pod, placement, signal);
     await this.#bind(pod, placement.name, signal);
     return undefined;
+  }
+
+  #cluster(pod: Pod): Cluster {
+    const { candidates } = this.#nominations.reserve(this.#candidates.cluster(), pod);
+    return {
+      candidates,
+      namespaceLabels: (name) => this.#namespaces.get({ name })?.metadata.labels,
+    };
+  }
+
+  /** No node takes it as it is: perhaps one would without pods that matter less. */
+  async #preempt(
+    pod: Pod,
+    { message, refusals }: Extract<Placement, { kind: 'none' }>,
+    signal: AbortSignal,
+  ): Promise<ReconcileResult> {
+    if (this.#nominations.isRoomBeingMade(pod)) {
+      this.#waiting.add(keyOf(pod.metadata));
+      return { requeueAfter: retryAfter };
+    }
+    if (refusals.size === 0) return this.#refuse(pod, message, signal);
+    if (!this.#priorities.mayPreempt(pod))
+      return this.#refuse(pod, `${message} ${claimsKept}${neverPreempts}`, signal);
+    const preemption = preempt(pod, this.#cluster(pod), refusals, this.#priorities.of);
+    if (preemption.kind === 'none')
+      return this.#refuse(pod, `${message} ${claimsKept}${preemption.message}`, signal);
+    const { node, victims } = preemption;
+    await this.#refuse(pod, message, signal, node);
+    for (const victim of victims) await this.#victims.remove(victim, pod, node, signal);
+    return { requeueAfter: retryAfter };
   }
 
   async #bind(pod: Pod, node: string, signal: AbortSignal): Promise<void> {
@@ -134,10 +184,12 @@ class Scheduler {
     );
   }
 
-  async #refuse(pod: Pod, message: string, signal: AbortSignal): Promise<ReconcileResult> {
+  /** `nominated`: the node where it will find room; empty if there is none. */
+  async #refuse(pod: Pod, message: string, signal: AbortSignal, nominated = ''): Promise<ReconcileResult> {
     this.#waiting.add(keyOf(pod.metadata));
     const before = findCondition(pod.status?.conditions, 'PodScheduled');
-    if (before?.status !== 'False' || before.message !== message) {
+    const moved = nominated !== (pod.status?.nominatedNodeName ?? '');
+    if (before?.status !== 'False' || before.message !== message || moved) {
       const wanted = {
         type: 'PodScheduled',
         status: 'False',
@@ -145,7 +197,9 @@ class Scheduler {
         message,
       } as const;
       const conditions = withCondition(pod.status?.conditions, wanted, this.deps.clock.now());
-      await patchStatus(this.deps.client, pods, pod, { ...pod.status, conditions }, signal);
+      const nominatedNodeName = nominated === '' ? undefined : nominated;
+      const status = { ...pod.status, conditions, nominatedNodeName };
+      await patchStatus(this.deps.client, pods, pod, status, signal);
       this.#recorder.event(pod, 'Warning', 'FailedScheduling', message);
     }
     return { requeueAfter: retryAfter };

@@ -1,8 +1,19 @@
+import type { Pod } from '../../../openapi/generated/types/core_v1.js';
+import type { Candidate } from '../cluster.js';
 import { podRequests } from '../pod-requests.js';
 import type { Filter } from './filter.js';
 
 /** Pods that a node takes if it does not say. */
 const defaultPods = 110;
+
+export const tooManyPods = 'Too many pods';
+/** A resource's name follows. */
+export const insufficient = 'Insufficient ';
+
+/** Even an empty node would not have enough. */
+export function exceedsNode(pod: Pod, { node, allocatable }: Candidate): boolean {
+  return resources(pod, { node, pods: [], allocatable, requested: new Map() }, { candidates: [] }).length > 0;
+}
 
 export const resources: Filter = (pod, { pods, allocatable, requested }) => {
   const problems = [...podRequests(pod)]
@@ -13,8 +24,6 @@ export const resources: Filter = (pod, { pods, allocatable, requested }) => {
         !(name === 'ephemeral-storage' && !allocatable.has(name)) &&
         amount > (allocatable.get(name) ?? 0) - (requested.get(name) ?? 0),
     )
-    .map(([name]) => `Insufficient ${name}`);
-  return pods.length + 1 > (allocatable.get('pods') ?? defaultPods)
-    ? ['Too many pods', ...problems]
-    : problems;
+    .map(([name]) => `${insufficient}${name}`);
+  return pods.length + 1 > (allocatable.get('pods') ?? defaultPods) ? [tooManyPods, ...problems] : problems;
 };

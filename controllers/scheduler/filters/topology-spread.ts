@@ -3,6 +3,9 @@ import { domainOf, type Candidate, type Cluster } from '../cluster.js';
 import { selectorOf } from '../selector.js';
 import type { Filter } from './filter.js';
 import { nodeAffinity } from './node-affinity.js';
+import { taints } from './taints.js';
+
+export const skewReason = "node(s) didn't match pod topology spread constraints";
 
 export const topologySpread: Filter = (pod, candidate, cluster) => {
   const hard = (pod.spec?.topologySpreadConstraints ?? []).filter(
@@ -10,9 +13,8 @@ export const topologySpread: Filter = (pod, candidate, cluster) => {
   );
   for (const constraint of hard) {
     if (domainOf(candidate.node, constraint.topologyKey) === undefined)
-      return ["node(s) didn't match pod topology spread constraints (missing required label)"];
-    if (skew(constraint, pod, candidate, cluster) > constraint.maxSkew)
-      return ["node(s) didn't match pod topology spread constraints"];
+      return [`${skewReason} (missing required label)`];
+    if (skew(constraint, pod, candidate, cluster) > constraint.maxSkew) return [skewReason];
   }
   return [];
 };
@@ -25,16 +27,22 @@ export function skew(
   cluster: Cluster,
 ): number {
   const selector = selectorOf(constraint.labelSelector);
+  const { matchLabelKeys = [] } = constraint;
+  const own = pod.metadata.labels;
+  const sameGroup = (labels: typeof own): boolean =>
+    matchLabelKeys.every((key) => own?.[key] === undefined || own[key] === labels?.[key]);
   const counts = new Map<string, number>();
   for (const other of cluster.candidates) {
     const domain = domainOf(other.node, constraint.topologyKey);
     if (domain === undefined) continue;
     if (constraint.nodeAffinityPolicy !== 'Ignore' && nodeAffinity(pod, other, cluster).length > 0) continue;
+    if (constraint.nodeTaintsPolicy === 'Honor' && taints(pod, other, cluster).length > 0) continue;
     const matching = other.pods.filter(
       ({ metadata }) =>
         metadata.namespace === pod.metadata.namespace &&
         metadata.deletionTimestamp === undefined &&
-        selector.matches(metadata.labels),
+        selector.matches(metadata.labels) &&
+        sameGroup(metadata.labels),
     );
     counts.set(domain, (counts.get(domain) ?? 0) + matching.length);
   }
