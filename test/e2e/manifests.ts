@@ -8,6 +8,7 @@ export interface MachineOptions {
   readonly userData?: string;
   readonly memory?: string;
   readonly cpuRequest?: string;
+  readonly accessCredentials?: readonly object[];
 }
 
 export interface Manifest {
@@ -27,6 +28,7 @@ export function virtualMachine(options: MachineOptions): Manifest {
     userData,
     memory = '192Mi',
     cpuRequest = '50m',
+    accessCredentials,
   } = options;
   const disks = ['root', ...(userData === undefined ? [] : ['seed'])];
   return {
@@ -44,6 +46,7 @@ export function virtualMachine(options: MachineOptions): Manifest {
             resources: { requests: { cpu: cpuRequest } },
             devices: { disks: disks.map((disk) => ({ name: disk, disk: { bus: 'virtio' } })), rng: {} },
           },
+          ...(accessCredentials === undefined ? {} : { accessCredentials }),
           volumes: [
             { name: 'root', containerDisk: { image } },
             ...(userData === undefined ? [] : [{ name: 'seed', cloudInitNoCloud: { userData } }]),

@@ -93,18 +93,42 @@ user: tester
 ssh_authorized_keys:
   - ${readFileSync(`${key}.pub`, 'utf8').trim()}
 `;
-  await cluster.create(virtualMachine({ name: 'demo', userData }));
+  const secret = (name: string, stringData: object): object => ({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name, namespace: 'default' },
+    stringData,
+  });
+  await cluster.create(secret('keys', { laptop: readFileSync(`${key}.pub`, 'utf8') }));
+  await cluster.create(secret('passwords', { tester: 'open sesame' }));
+  const byAgent = (secretName: string, qemuGuestAgent: object): object => ({
+    source: { secret: { secretName } },
+    propagationMethod: { qemuGuestAgent },
+  });
+  const accessCredentials = [
+    { sshPublicKey: byAgent('keys', { users: ['root'] }) },
+    { userPassword: byAgent('passwords', {}) },
+  ];
+  await cluster.create(virtualMachine({ name: 'demo', userData, accessCredentials }));
   await cluster.wait('vmi/demo', 'condition=AgentConnected', 180);
   const login = [
     ...['-i', key, '-t', '-o StrictHostKeyChecking=no', '-t', '-o LogLevel=ERROR'],
     ...['--known-hosts', path.join(cluster.dataDirectory, 'known_hosts')],
   ];
-  const ssh = (remote: string): ReturnType<Cluster['virt']> =>
-    cluster.virt(['ssh', 'tester@vm/demo', ...login, '--command', remote]);
+  const ssh = (remote: string, user = 'tester'): ReturnType<Cluster['virt']> =>
+    cluster.virt(['ssh', `${user}@vm/demo`, ...login, '--command', remote]);
 
   await t.test('ssh runs a command, with its exit status', async () => {
     const result = await ssh('uname -s; exit 7');
     assert.deepEqual([result.code, result.stdout], [7, 'Linux\n'], result.stderr);
+  });
+
+  await t.test('keys and passwords of secrets are in the guest, by its agent', async () => {
+    await cluster.wait('vmi/demo', 'condition=AccessCredentialsSynchronized', 60);
+    const root = await ssh('grep ^tester: /etc/shadow', 'root');
+    assert.equal(root.code, 0, root.stderr);
+    const [, hash = ''] = root.stdout.split(':');
+    assert.match(hash, /^\$/, 'tester has a password');
   });
 
   await t.test('scp copies there and back', async () => {
