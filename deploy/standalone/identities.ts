@@ -118,21 +118,29 @@ export class Identities {
     const changed = Object.entries(after.leaves).some(([name, pair]) => pair !== before.leaves[name]);
     if (!changed && after.bundle === before.bundle) return;
     this.#credentials = new Map();
-    for (const listener of this.#listeners) await listener();
+    // One that fails must not keep the others from what has changed.
+    const told = await Promise.allSettled([...this.#listeners].map(async (listener) => listener()));
+    const failed = told.find(({ status }) => status === 'rejected');
+    if (failed?.status === 'rejected') throw failed.reason as Error;
   }
 
   /** Rotates in time, until the signal aborts. What fails is tried again. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock = systemClock, logger } = this.options;
-    while (!signal.aborted) {
-      const left = Math.max(0, this.nextAt - clock.now());
+    const pause = (ms: number): Promise<boolean> =>
+      sleep(clock, ms, signal).then(
+        () => true,
+        () => false,
+      );
+    let delay = 0;
+    while (await pause(Math.min(Math.max(delay, this.nextAt - clock.now()), longestSleep))) {
+      delay = 0;
+      if (clock.now() < this.nextAt) continue;
       try {
-        await sleep(clock, Math.min(left, longestSleep), signal);
-        if (left <= longestSleep) await this.rotate();
+        await this.rotate();
       } catch (error) {
-        if (signal.aborted) return;
-        logger.error({ err: error }, 'certificates could not be renewed');
-        await sleep(clock, longestSleep, signal).catch(() => undefined);
+        delay = longestSleep;
+        logger.error({ err: error }, 'certificates could not be renewed; trying again in a minute');
       }
     }
   }
