@@ -4,6 +4,7 @@ import type { VirtualMachineInstance } from '../../openapi/generated/types/kubev
 import type { ObjectMeta } from '../../openapi/meta.js';
 import { annotations, labels, launcherApp } from '../constants.js';
 import { computeContainer } from '../../openapi/launcher/pod.js';
+import { networkAnnotations } from '../../openapi/launcher/pod-interfaces.js';
 import { controllerReference } from '../runtime/writes.js';
 import { launcherOverhead } from './resources.js';
 import type { LauncherPodSettings } from './settings.js';
@@ -38,6 +39,7 @@ export function launcherMetadata(
     },
     annotations: {
       ...inherited(vmi.metadata.annotations, isForPod),
+      ...networkAnnotations(vmi),
       [annotations.domain]: name,
       [annotations.memoryOverhead]: String(launcherOverhead(vmi, configuration)),
       'kubectl.kubernetes.io/default-container': computeContainer,

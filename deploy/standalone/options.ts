@@ -1,6 +1,7 @@
 /** Flags of `nativirt standalone`, named as kube-apiserver and kube-controller-manager name theirs. */
 import { homedir } from 'node:os';
 import path from 'node:path';
+import { parsePodNetwork, podNetworkFlags, podNetworkUsage, type PodNetworkOptions } from './pod-network.js';
 import { integerFlag, logLevelFlag, parseFlags } from '../commands/flags.js';
 
 export interface StandaloneOptions {
@@ -23,6 +24,7 @@ export interface StandaloneOptions {
   readonly imageLayoutDirectories: readonly string[];
   /** Registry of image references that name none. */
   readonly defaultRegistry: string | undefined;
+  readonly podNetwork: PodNetworkOptions;
   readonly logLevel: string;
 }
 
@@ -42,7 +44,7 @@ Runs the API server, the controllers and a node agent in the foreground, for thi
   --qemu PATH               the QEMU to run (default: qemu-system-x86_64 on PATH)
   --image-layout-dir DIR    a directory that oci: image references may point into; may be given more than once
   --default-registry HOST   registry of images that name none (default: such images are refused)
-  --log-level LEVEL         trace, debug, info, warn, error (default: info)
+${podNetworkUsage}  --log-level LEVEL         trace, debug, info, warn, error (default: info)
   --help                    this text
 
 DIR/admin.kubeconfig is for kubectl. SIGTERM and SIGINT stop it; virtual machines go on and are adopted at the next start.
@@ -67,6 +69,7 @@ export function parseStandaloneOptions(argv: readonly string[]): StandaloneOptio
     qemu: values.qemu,
     imageLayoutDirectories: (values['image-layout-dir'] ?? []).map((directory) => path.resolve(directory)),
     defaultRegistry: values['default-registry'],
+    podNetwork: parsePodNetwork(values),
     logLevel: logLevelFlag(values['log-level']),
   };
 }
@@ -83,6 +86,7 @@ const flags = {
   qemu: { type: 'string' },
   'image-layout-dir': { type: 'string', multiple: true },
   'default-registry': { type: 'string' },
+  ...podNetworkFlags,
   'log-level': { type: 'string' },
   help: { type: 'boolean', short: 'h' },
 } as const;

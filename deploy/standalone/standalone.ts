@@ -30,6 +30,7 @@ import {
 import { launcherCommand } from './launcher-command.js';
 import { nodeNames } from './node-names.js';
 import type { StandaloneOptions } from './options.js';
+import { podNetworkOf } from './pod-network.js';
 
 export interface Standalone {
   /** `https://127.0.0.1:7443` */
@@ -138,6 +139,7 @@ async function startParts(
     metrics,
     registry,
   });
+  const network = podNetworkOf(options.podNetwork, options.dataDirectory);
   const agents = await Promise.all(
     nodeNames(options.nodes).map(async (nodeName) => {
       const agent = await createNodeAgent({
@@ -147,6 +149,7 @@ async function startParts(
           kind: 'processes',
           dataDirectory: path.join(options.dataDirectory, 'nodes', nodeName),
           launcher: launcherCommand(options),
+          network,
           images: {
             layoutDirectories: options.imageLayoutDirectories,
             defaultRegistry: options.defaultRegistry,
@@ -170,8 +173,8 @@ async function startParts(
     registry,
     inRounds(measure, () => Date.now()),
   );
-  const finished = Promise.all([manager.run(signal), ...agents.map((agent) => agent.run(signal))]).then(
-    () => undefined,
+  const finished = Promise.all([manager.run(signal), ...agents.map((agent) => agent.run(signal))]).then(() =>
+    network?.removeFromNode(),
   );
   await Promise.race([Promise.all(agents.map((agent) => agent.ready)), finished]);
   return { finished };

@@ -6,13 +6,17 @@ import { createHash } from 'node:crypto';
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pod } from '../../openapi/generated/types/core_v1.js';
+import {
+  networksAnnotation,
+  primaryPodInterface,
+  type NetworkRequest,
+} from '../../openapi/launcher/pod-interfaces.js';
 import { networkText, type AddressRange } from '../../openapi/ip-address.js';
 import { isNotExist } from '../files.js';
 import { AddressPool } from './address-pool.js';
 import { namespaceCommands, nodeCommands, type Commands } from './commands.js';
 import { NetworkError, type PodAttachment, type PodNetwork } from './interface.js';
 import { batch, bridgeLink, ensureLinks, readLinks, type WantedLink } from './links.js';
-import { networksAnnotation, primaryPodInterface } from './names.js';
 import { nodeTable, nodeTableName } from './nftables.js';
 
 export interface BridgePodNetworkOptions {
@@ -24,24 +28,23 @@ export interface BridgePodNetworkOptions {
   readonly secondary: ReadonlyMap<string, string>;
   /** Remembers addresses. */
   readonly addressFile: string;
-  readonly signal: AbortSignal;
 }
 
 const namespaceDirectory = '/run/netns';
+/** Tells the bridges that were made here from those that were there. */
+const ownAlias = 'nativirt';
 
 export class BridgePodNetwork implements PodNetwork {
   private readonly pool: AddressPool;
-  private readonly node: Commands;
+  private readonly node = nodeCommands;
   private ready: Promise<void> | undefined;
 
   constructor(private readonly options: BridgePodNetworkOptions) {
     this.pool = new AddressPool(options.addressFile, options.ranges);
-    this.node = nodeCommands(options.signal);
   }
 
   async attach(pod: Pod, signal: AbortSignal): Promise<PodAttachment> {
-    this.ready ??= this.prepareNode();
-    await this.ready;
+    await this.prepared();
     const { uid } = pod.metadata;
     const addresses = await this.pool.take(uid);
     const namespace = this.path(uid);
@@ -68,10 +71,6 @@ export class BridgePodNetwork implements PodNetwork {
     await this.pool.release(podUid);
   }
 
-  async retain(podUids: ReadonlySet<string>): Promise<void> {
-    for (const uid of await this.pool.pods()) if (!podUids.has(uid)) await this.detach(uid);
-  }
-
   async namespaceOf(podUid: string): Promise<string | undefined> {
     const path = this.path(podUid);
     return (await exists(path)) ? path : undefined;
@@ -80,10 +79,11 @@ export class BridgePodNetwork implements PodNetwork {
   /** When no pod is left: takes away what this network has made on the node. */
   async removeFromNode(): Promise<void> {
     if ((await this.pool.pods()).length > 0) return;
-    const made = [this.options.bridge, ...this.options.secondary.values()];
     const present = await readLinks(this.node);
+    const bridges = [this.options.bridge, ...this.options.secondary.values()];
     const empty = present.filter(
-      ({ ifname }) => made.includes(ifname) && !present.some(({ master }) => master === ifname),
+      ({ ifname, ifalias }) =>
+        ifalias === ownAlias && bridges.includes(ifname) && !present.some(({ master }) => master === ifname),
     );
     await batch(
       this.node,
@@ -94,13 +94,27 @@ export class BridgePodNetwork implements PodNetwork {
     this.ready = undefined;
   }
 
+  private prepared(): Promise<void> {
+    this.ready ??= this.prepareNode().catch((error: unknown) => {
+      this.ready = undefined;
+      throw error;
+    });
+    return this.ready;
+  }
+
   private async prepareNode(): Promise<void> {
     const { bridge, ranges, secondary } = this.options;
     const present = await readLinks(this.node);
-    await ensureLinks(this.node, present, [
+    const bridges: WantedLink[] = [
       { name: bridge, create: bridgeLink, addresses: this.pool.gateways },
-      ...[...secondary.values()].map((name): WantedLink => ({ name, create: bridgeLink })),
-    ]);
+      ...[...secondary.values()].map((name) => ({ name, create: bridgeLink })),
+    ];
+    const missing = bridges.filter(({ name }) => !present.some(({ ifname }) => ifname === name));
+    await ensureLinks(this.node, present, bridges);
+    await batch(
+      this.node,
+      missing.map(({ name }) => `link set dev ${name} alias ${ownAlias}`),
+    );
     const ipv6 = ranges.some(({ family }) => family === 6);
     const forwarding = ['net.ipv4.ip_forward=1', ...(ipv6 ? ['net.ipv6.conf.all.forwarding=1'] : [])];
     await this.node.run('sysctl', ['-q', '-w', ...forwarding]);
@@ -139,7 +153,8 @@ export class BridgePodNetwork implements PodNetwork {
   private secondaryRequests({ metadata }: Pod): readonly Attachment[] {
     const text = metadata.annotations?.[networksAnnotation];
     if (text === undefined) return [];
-    const list = JSON.parse(text) as readonly { name: string; namespace?: string; interface: string }[];
+    // The VMI controller writes it.
+    const list = JSON.parse(text) as readonly NetworkRequest[];
     return list.map(({ name, interface: wanted }) => {
       const bridge = this.options.secondary.get(name);
       if (bridge === undefined) {

@@ -44,7 +44,6 @@ export class GuestNetworks implements GuestNetworksContract {
     await this.states.remove(podUid);
   }
 
-  /** Forgets pods that are not among these. */
   async retain(podUids: ReadonlySet<string>): Promise<void> {
     for (const uid of await this.states.list()) if (!podUids.has(uid)) await this.tearDown(uid);
   }

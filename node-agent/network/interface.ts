@@ -32,15 +32,15 @@ export interface GuestNetworks {
   setUp(request: GuestNetworkRequest, signal: AbortSignal): Promise<LauncherNetwork>;
   /** Ends what still runs for the pod's guest, and forgets it. What is in the namespace goes with the namespace. */
   tearDown(podUid: string): Promise<void>;
+  /** Tears down what pods have left that are not among these. */
+  retain(podUids: ReadonlySet<string>): Promise<void>;
 }
 
 /** Standalone's stand-in for a cluster's network plugin: gives a pod its namespace before its launcher starts. */
 export interface PodNetwork extends PodNamespaces {
   attach(pod: Pod, signal: AbortSignal): Promise<PodAttachment>;
-  /** Gives the pod's addresses back and removes its namespace. */
+  /** Gives the pod's addresses back and removes its namespace; does nothing for a pod that has none. */
   detach(podUid: string): Promise<void>;
-  /** Removes what pods have left that are not among these. */
-  retain(podUids: ReadonlySet<string>): Promise<void>;
 }
 
 export interface PodAttachment {

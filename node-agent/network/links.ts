@@ -17,6 +17,7 @@ export interface Link {
   readonly mtu: number;
   readonly flags: readonly string[];
   readonly master?: string;
+  readonly ifalias?: string;
   readonly addr_info: readonly Address[];
 }
 

@@ -1,37 +1,22 @@
 /** Names of devices in a pod's network namespace: those that KubeVirt gives, so that network plugins' rules find them. */
-import { createHash } from 'node:crypto';
 import type { Pod } from '../../openapi/generated/types/core_v1.js';
 import type { Network } from '../../openapi/generated/types/kubevirt_v1.js';
-
-export const primaryPodInterface = 'eth0';
-export const networksAnnotation = 'k8s.v1.cni.cncf.io/networks';
-export const networkStatusAnnotation = 'k8s.v1.cni.cncf.io/network-status';
-
-/** Interface names have at most 15 characters. */
-const hashLength = 11;
-
-function hashOf(networkName: string): string {
-  return createHash('sha256').update(networkName).digest('hex').slice(0, hashLength);
-}
-
-export function isPrimary(network: Network | undefined): boolean {
-  return network?.multus === undefined || network.multus.default === true;
-}
-
-/** What the launcher pod asks of the network plugin, and has where the plugin does not say otherwise. */
-export function wantedPodInterface(network: Network | undefined): string {
-  if (network === undefined || isPrimary(network)) return primaryPodInterface;
-  return `pod${hashOf(network.name)}`;
-}
+import {
+  isPrimary,
+  networkHash,
+  networkStatusAnnotation,
+  primaryPodInterface,
+  wantedPodInterface,
+} from '../../openapi/launcher/pod-interfaces.js';
 
 export function tapName(network: Network | undefined): string {
-  return network === undefined || isPrimary(network) ? 'tap0' : `tap${hashOf(network.name)}`;
+  return network === undefined || isPrimary(network) ? 'tap0' : `tap${networkHash(network)}`;
 }
 
 export function bridgeName(network: Network | undefined): string {
   return network === undefined || isPrimary(network)
     ? `k6t-${primaryPodInterface}`
-    : `k6t-${hashOf(network.name)}`;
+    : `k6t-${networkHash(network)}`;
 }
 
 interface StatusEntry {

@@ -15,6 +15,8 @@ export type PodErrorReason =
   | 'FailedMount'
   /** The pod asks for what this runtime does not do. */
   | 'Unsupported'
+  /** The pod's network cannot be made; the kubelet's word for it. */
+  | 'FailedCreatePodSandBox'
   /** The launcher cannot be started. */
   | 'StartError'
   /** The node's disk is full. */

@@ -97,13 +97,14 @@ export class PodRuntime {
 
   /** What former agents left of pods that were deleted meanwhile. */
   private async removeOrphans(signal: AbortSignal): Promise<void> {
-    const { directories, informer, logger } = this.options;
+    const { directories, informer, logger, network } = this.options;
     const known = new Set(informer.list().map(({ metadata }) => metadata.uid));
     for (const uid of await directories.list()) {
       if (signal.aborted) return;
       if (known.has(uid) || this.workers.has(uid)) continue;
       const directory = directories.of(uid);
       const killed = await directory.killProcesses();
+      await network?.detach(uid);
       await directory.remove();
       logger.info({ uid, killed }, 'removed what was left of a pod that is gone');
     }

@@ -37,8 +37,10 @@ export interface StatusContext {
   /** RFC 3339. */
   readonly now: string;
   readonly startTime: string;
-  /** The launcher shares the node's network. */
+  /** Of the node. */
   readonly address: string;
+  /** Of the pod, IPv4 first; undefined where it shares the node's network. */
+  readonly podAddresses?: readonly string[] | undefined;
 }
 
 function containerState(container: Container, state: PodState): ContainerState {
@@ -105,6 +107,14 @@ function conditions(pod: Pod, state: PodState, now: string): PodCondition[] {
   return [...timed, ...others];
 }
 
+function podAddresses({
+  address,
+  podAddresses: addresses = [address],
+}: StatusContext): Pick<PodStatus, 'podIP' | 'podIPs'> {
+  const [podIP] = addresses;
+  return podIP === undefined ? {} : { podIP, podIPs: addresses.map((ip) => ({ ip })) };
+}
+
 export function podStatus(pod: Pod, state: PodState, context: StatusContext): PodStatus {
   const ended = state.kind === 'Ended' ? state.ended : state.kind === 'Rejected' ? state : undefined;
   const failed = ended !== undefined && phaseOf(state) === 'Failed';
@@ -115,7 +125,7 @@ export function podStatus(pod: Pod, state: PodState, context: StatusContext): Po
     startTime: pod.status?.startTime ?? context.startTime,
     hostIP: context.address,
     hostIPs: [{ ip: context.address }],
-    ...(state.kind === 'Running' ? { podIP: context.address, podIPs: [{ ip: context.address }] } : {}),
+    ...(state.kind === 'Running' ? podAddresses(context) : {}),
     conditions: conditions(pod, state, context.now),
     containerStatuses:
       state.kind === 'Rejected'

@@ -14,6 +14,8 @@ import { sleep, timestamp } from '../../controllers/runtime/clock.js';
 import { findCondition } from '../../controllers/runtime/conditions.js';
 import { isConflict, isNotFound } from '../../controllers/runtime/errors.js';
 import { pods } from '../../controllers/runtime/kinds.js';
+import { enter } from '../network/commands.js';
+import { NetworkError, type PodAttachment, type PodNetwork } from '../network/interface.js';
 import type { PodDirectory } from '../pod-directory.js';
 import { aborted, linkSignals, type LinkedSignal } from '../signals.js';
 import { PodError } from './errors.js';
@@ -28,8 +30,10 @@ const domainAnnotation = 'kubevirt.io/domain';
 
 export interface PodWorkerOptions extends PreparationOptions {
   readonly launcher: LauncherCommand;
-  /** Of the node: launchers share its network. */
+  /** Of the node. */
   readonly address: string;
+  /** Undefined: launchers share the node's network. */
+  readonly network?: Pick<PodNetwork, 'attach' | 'detach'> | undefined;
 }
 
 export class PodWorker {
@@ -38,6 +42,7 @@ export class PodWorker {
   private readonly startTime: string;
   private state: PodState = { kind: 'Preparing', waiting: new Map() };
   private launcher: LauncherProcess | undefined;
+  private attachment: PodAttachment | undefined;
   private readonly stopLink: LinkedSignal;
   private readonly stopped: Promise<void>;
 
@@ -118,8 +123,10 @@ export class PodWorker {
     // Who deletes a pod watches its going, not its status.
     if (this.termination.signal.aborted) return;
     const { clock, address } = this.options;
+    const { startTime, attachment } = this;
+    const podAddresses = attachment?.addresses;
     this.status.set(() =>
-      podStatus(this.pod, this.state, { now: timestamp(clock.now()), startTime: this.startTime, address }),
+      podStatus(this.pod, this.state, { now: timestamp(clock.now()), startTime, address, podAddresses }),
     );
   }
 
@@ -140,6 +147,7 @@ export class PodWorker {
     // A launcher that was started before everything was prepared has no VMI yet: it is started anew.
     if (!(prepared && recorded !== undefined) && !isEnded(this.pod)) return false;
     await this.directory.killProcesses();
+    await this.detach();
     await this.end({ exitCode: undefined, signal: undefined });
     return true;
   }
@@ -147,6 +155,7 @@ export class PodWorker {
   private async start(work: AbortSignal): Promise<void> {
     const { clock, logger } = this.options;
     if (this.launcher === undefined) await this.bringUp(work);
+    else await this.attach(work);
     const images = (await this.directory.preparedImages()) ?? new Map<string, string>();
     const launcher = this.launcher;
     if (launcher === undefined) throw new Error('brought up without a launcher');
@@ -169,6 +178,7 @@ export class PodWorker {
     await this.directory.killProcesses();
     await this.directory.remove();
     await this.directory.create();
+    await this.attach(work);
     const preparation = new Preparation(
       this.pod,
       this.directory,
@@ -188,14 +198,35 @@ export class PodWorker {
     await this.directory.recordPrepared(preparation.images);
   }
 
+  private async attach(work: AbortSignal): Promise<void> {
+    try {
+      this.attachment = await this.options.network?.attach(this.pod, work);
+    } catch (error) {
+      if (!(error instanceof NetworkError)) throw error;
+      throw new PodError('FailedCreatePodSandBox', error.message, { cause: error });
+    }
+  }
+
+  /** Nothing of the pod runs any more. */
+  private async detach(): Promise<void> {
+    await this.options.network?.detach(this.pod.metadata.uid);
+    this.attachment = undefined;
+  }
+
   private async spawn(): Promise<void> {
     const { name, namespace = '', uid, annotations } = this.pod.metadata;
     const owner = this.pod.metadata.ownerReferences?.find(({ controller }) => controller === true);
-    this.launcher = await LauncherProcess.start(this.directory, this.options.launcher, {
+    this.launcher = await LauncherProcess.start(this.directory, this.launcherCommand(), {
       name: annotations?.[domainAnnotation] ?? owner?.name ?? name,
       namespace,
       uid: owner?.uid ?? uid,
     });
+  }
+
+  private launcherCommand(): LauncherCommand {
+    const { launcher } = this.options;
+    if (this.attachment === undefined) return launcher;
+    return { ...launcher, command: [...enter(this.attachment.namespace), ...launcher.command] };
   }
 
   private async fail(error: unknown): Promise<void> {
@@ -207,6 +238,7 @@ export class PodWorker {
     recorder.event(this.pod, 'Warning', reason, message);
     await this.directory.killProcesses();
     await this.launcher?.exited;
+    await this.detach();
     this.setState({ kind: 'Ended', ended: { ...this.ending(1), succeeded: false, reason, message } });
   }
 
@@ -226,6 +258,7 @@ export class PodWorker {
         'the launcher left processes; killed',
       );
     }
+    await this.detach();
     await this.end(exit);
   }
 
@@ -272,6 +305,7 @@ export class PodWorker {
     const { clock, client, logger, random } = this.options;
     const { namespace, name, uid } = this.pod.metadata;
     await this.directory.killProcesses();
+    await this.detach();
     await this.directory.remove();
     const backoff = new Backoff({ minimum: 100, maximum: 10_000, random });
     while (!this.termination.vanished && !this.isStopped()) {

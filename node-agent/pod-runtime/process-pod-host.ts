@@ -7,6 +7,8 @@ import { collectImages } from '../images/garbage-collection.js';
 import { ImagePuller, type PullerOptions } from '../images/puller.js';
 import { ImageStore } from '../images/store.js';
 import { PodDirectories } from '../pod-directory.js';
+import { GuestNetworks } from '../network/guest-networks.js';
+import type { PodNetwork } from '../network/interface.js';
 import type { PodHost, PodHostContext } from '../pod-host.js';
 import type { LauncherCommand } from './launcher-process.js';
 import { PodRuntime } from './pod-runtime.js';
@@ -15,6 +17,8 @@ export interface ProcessPodsOptions {
   /** This agent's own: pods and images are kept here. */
   readonly dataDirectory: string;
   readonly launcher: LauncherCommand;
+  /** Undefined: launchers share the node's network, and guests have QEMU's user-mode one. */
+  readonly network?: PodNetwork | undefined;
   readonly images: Pick<PullerOptions, 'layoutDirectories' | 'defaultRegistry' | 'registries'>;
 }
 
@@ -30,19 +34,28 @@ export async function openProcessPods(
 }
 
 function processPodHost(
-  { dataDirectory, launcher, images }: ProcessPodsOptions,
+  { dataDirectory, launcher, images, network }: ProcessPodsOptions,
   store: ImageStore,
   context: PodHostContext,
 ): PodHost {
   const { clock, logger, informers, nodeName } = context;
   const informer = informers.get(pods, { fieldSelector: `spec.nodeName=${nodeName}` });
   const directories = new PodDirectories(join(dataDirectory, 'pods'));
+  const runtimeUser = process.getuid?.() ?? 0;
   const puller = new ImagePuller({ store, now: () => clock.now(), ...images });
-  const runtime = new PodRuntime({ ...context, puller, launcher, informer, directories });
+  const guests = new GuestNetworks(join(dataDirectory, 'networks'));
+  const runtime = new PodRuntime({
+    ...context,
+    puller,
+    launcher,
+    informer,
+    directories,
+    network: network && withGuests(network, guests),
+  });
   return {
     directories,
     informers: [informer],
-    runtimeUser: process.getuid?.() ?? 0,
+    runtimeUser,
     storage: dataDirectory,
     counts() {
       const stored = store.list();
@@ -52,12 +65,29 @@ function processPodHost(
         imageBytes: stored.reduce((sum, { size }) => sum + size, 0),
       };
     },
-    prepare: () => Promise.resolve({}),
+    async prepare(vmi, uid, signal) {
+      if (network === undefined) return {};
+      const pod = informer.list().find(({ metadata }) => metadata.uid === uid);
+      const namespace = await network.namespaceOf(uid, signal);
+      if (pod === undefined || namespace === undefined) return undefined;
+      return { network: await guests.setUp({ vmi, pod, namespace, user: runtimeUser }, signal) };
+    },
     async run(signal) {
       await Promise.all([
         runtime.run(signal),
         collectImages({ store, directory: dataDirectory, clock, logger }, signal),
       ]);
+    },
+  };
+}
+
+/** A pod's network ends with what serves its guest there. */
+function withGuests(network: PodNetwork, guests: GuestNetworks): Pick<PodNetwork, 'attach' | 'detach'> {
+  return {
+    attach: (pod, signal) => network.attach(pod, signal),
+    async detach(podUid) {
+      await guests.tearDown(podUid);
+      await network.detach(podUid);
     },
   };
 }
