@@ -37,18 +37,25 @@ test('machines and instances are counted as they are when somebody asks', async 
     kind: 'VirtualMachineInstance',
     metadata: { name: 'a', namespace: 'n', annotations: { 'kubevirt.io/instancetype-name': 'small' } },
     spec: { domain },
-    status: { nodeName: 'one', phase: 'Scheduled' },
   });
+  harness.client.put(virtualMachineInstances, key, (instance) => ({
+    ...instance,
+    status: { nodeName: 'one', phase: 'Scheduled' },
+  }));
   await settle();
   const { creationTimestamp } = (await harness.client.get(virtualMachineInstances, key)).metadata;
-  const later = new Date(Date.parse(creationTimestamp) + 4000).toISOString();
+  const after = (seconds: number): string =>
+    new Date(Date.parse(creationTimestamp) + seconds * 1000).toISOString();
   harness.client.put(virtualMachineInstances, key, (instance) => ({
     ...instance,
     status: {
       nodeName: 'one',
       phase: 'Running',
       guestOSInfo: { name: 'Debian GNU/Linux', versionId: '12' },
-      phaseTransitionTimestamps: [{ phase: 'Running', phaseTransitionTimestamp: later }],
+      phaseTransitionTimestamps: [
+        { phase: 'Scheduled', phaseTransitionTimestamp: after(1) },
+        { phase: 'Running', phaseTransitionTimestamp: after(4) },
+      ],
     },
   }));
   await settle();
@@ -59,6 +66,7 @@ test('machines and instances are counted as they are when somebody asks', async 
     'kubevirt_number_of_vms{namespace="n"} 1',
     `kubevirt_vm_running_status_last_transition_timestamp_seconds{name="a",namespace="n"} ${Date.parse('2026-01-01T00:00:10Z') / 1000}`,
     'kubevirt_vmi_phase_transition_time_from_creation_seconds_sum{phase="Running"} 4',
+    'kubevirt_vmi_phase_transition_time_seconds_sum{phase="Running",last_phase="Scheduled"} 3',
     'kubevirt_vmi_info{node="one",namespace="n",name="a",phase="running",os="<none>",workload="<none>",flavor="<none>",instance_type="small",preference="<none>",guest_os_kernel_release="",guest_os_machine="",guest_os_name="Debian GNU/Linux",guest_os_version_id="12"} 1',
   ])
     assert.ok(lines.has(expected), `${expected}\nis not in\n${text}`);

@@ -1,7 +1,8 @@
 /** What dashboards show of machines, under KubeVirt's published names. Read from the informers when somebody asks. */
-import { Gauge, Histogram, type Registry } from 'prom-client';
+import { Gauge, type Registry } from 'prom-client';
 import type { VirtualMachine, VirtualMachineInstance } from '../../openapi/generated/types/kubevirt_v1.js';
 import type { Informer } from '../runtime/informer.js';
+import { registerTransitionTimes } from './transition-times.js';
 
 const infoLabels = [
   'node',
@@ -18,7 +19,6 @@ const infoLabels = [
   'guest_os_name',
   'guest_os_version_id',
 ] as const;
-const transitionBuckets = [0.5, 1, 2.5, 5, 7.5, 10, 15, 20, 30, 45, 60, 90, 120, 180, 300, 600];
 
 /** `kubevirt_vm_<group>_status_last_transition_timestamp_seconds`, by the VM's printable status. */
 const statusGroups = {
@@ -94,27 +94,6 @@ export function registerMachineMetrics(
     });
   }
   registerTransitionTimes(registry, instances);
-}
-
-/** How long instances take from their creation to each phase, observed once a phase. */
-function registerTransitionTimes(registry: Registry, instances: Informer<VirtualMachineInstance>): void {
-  const times = new Histogram({
-    name: 'kubevirt_vmi_phase_transition_time_from_creation_seconds',
-    help: 'Time from the creation of an instance until it comes to a phase.',
-    labelNames: ['phase'],
-    buckets: transitionBuckets,
-    registers: [registry],
-  });
-  instances.addHandler({
-    update(before, { metadata, status }) {
-      const phase = status?.phase;
-      if (phase === undefined || phase === before.status?.phase) return;
-      const reached = status?.phaseTransitionTimestamps?.findLast((each) => each.phase === phase);
-      const since =
-        Date.parse(reached?.phaseTransitionTimestamp ?? '') - Date.parse(metadata.creationTimestamp);
-      if (since >= 0) times.observe({ phase }, since / 1000);
-    },
-  });
 }
 
 function infoOf({ metadata, status }: VirtualMachineInstance): Record<(typeof infoLabels)[number], string> {
