@@ -13,6 +13,12 @@ export class Budget {
     return this.steps - this.#left;
   }
 
+  /** What has been done elsewhere on its account; throws nothing. */
+  charge(steps: number): void {
+    this.#left = Math.max(0, this.#left - steps);
+  }
+
+  /** Throws `BudgetError` if that is too much. */
   spend(steps: number): void {
     this.#left -= steps;
     if (this.#left < 0) throw new BudgetError(`takes more than ${this.steps} steps`);

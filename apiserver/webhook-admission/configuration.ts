@@ -109,7 +109,7 @@ function compileCondition({ name, expression }: MatchCondition): CompiledConditi
 }
 
 /** A selector that is not there selects everything. */
-function compileSelector(selector: LabelSelector | undefined): () => LabelMatcher {
+export function compileSelector(selector: LabelSelector | undefined): () => LabelMatcher {
   let compiled: LabelMatcher | undefined;
   return () => (compiled ??= selector === undefined ? everything : compileLabelSelector(selector));
 }

@@ -47,7 +47,7 @@ function resourceMatches(pattern: string, { resource, subresource = '' }: Target
 
 /** The version in which a rule of the webhook names what the request is about; undefined if none does. */
 export function matchedVersion(
-  { rules, matchPolicy }: Webhook,
+  { rules, matchPolicy }: Pick<Webhook, 'rules' | 'matchPolicy'>,
   request: AdmissionRequest,
   versionsOf: MatchDependencies['versionsOf'],
 ): string | undefined {
@@ -72,7 +72,7 @@ export function anyMatches(
 
 /** Whether the webhook wants objects with these labels in this namespace. */
 export async function selectorsMatch(
-  webhook: Webhook,
+  webhook: Pick<Webhook, 'namespaceSelector' | 'objectSelector'>,
   { namespace, object, oldObject }: AdmissionRequest,
   namespaceLabels: MatchDependencies['namespaceLabels'],
 ): Promise<boolean> {

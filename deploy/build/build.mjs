@@ -17,6 +17,7 @@ const output = join(root, 'dist');
 const entryPoints = {
   nativirt: 'deploy/nativirt.ts',
   apiserver: 'deploy/commands/apiserver.ts',
+  'policy-worker': 'apiserver/policy/worker.ts',
   controllers: 'deploy/commands/controllers.ts',
   'node-agent': 'deploy/commands/node-agent.ts',
   launcher: 'deploy/commands/launcher.ts',

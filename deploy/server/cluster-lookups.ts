@@ -10,7 +10,6 @@ import { namespaces, nodes, pods } from '../../controllers/runtime/kinds.js';
 import type { Namespace } from '../../openapi/generated/types/core_v1.js';
 import type { KubernetesObject } from '../../openapi/meta.js';
 import { nodeAgentAddressAnnotation } from '../../openapi/node-agent.js';
-import type { Labels } from '../../openapi/selectors.js';
 
 export async function getIfExists<T extends KubernetesObject>(
   client: Client,
@@ -42,15 +41,15 @@ export function clusterNamespaces(client: Client, informer: Informer<Namespace>)
   };
 }
 
-/** For admission webhooks, which choose namespaces by their labels. Rejects with NotFound if there is no such namespace. */
-export function clusterNamespaceLabels(
+/** For admission by the cluster's rules. Rejects with NotFound if there is no such namespace. */
+export function clusterNamespace(
   client: Client,
   informer: Informer<Namespace>,
-): (name: string) => Promise<Labels> {
+): (name: string) => Promise<Namespace> {
   return async (name) => {
     const namespace = await findNamespace(client, informer, name);
     if (namespace === undefined) throw notFound('', 'namespaces', name);
-    return namespace.metadata.labels;
+    return namespace;
   };
 }
 

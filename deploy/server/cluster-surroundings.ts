@@ -6,7 +6,8 @@ import { AuthorizerUnion, type Authorizer } from '../../apiserver/authz/authoriz
 import { SubjectAccessReviewAuthorizer } from '../../apiserver/delegation/subject-access-review.js';
 import { TokenReviewVerifier } from '../../apiserver/delegation/token-review.js';
 import { healthPaths } from '../../apiserver/server/native-api.js';
-import type { Client, Kind } from '../../controllers/runtime/client.js';
+import type { Kind } from '../../controllers/runtime/client.js';
+import type { HttpClient } from '../../controllers/runtime/http-client.js';
 import { SharedInformer } from '../../controllers/runtime/informer.js';
 import { namespaces } from '../../controllers/runtime/kinds.js';
 import { sharedSignal } from '../../controllers/runtime/signals.js';
@@ -16,17 +17,18 @@ import { ClusterAuthentication } from './cluster-authentication.js';
 import {
   clusterLauncherPods,
   clusterLookups,
-  clusterNamespaceLabels,
+  clusterNamespace,
   clusterNamespaces,
   clusterNodeAddress,
 } from './cluster-lookups.js';
+import { ClusterPolicies } from './cluster-policies.js';
 import { ClusterQuota } from './cluster-quota.js';
 import { ClusterWebhooks } from './cluster-webhooks.js';
 import type { BuildSurroundings } from './surroundings.js';
 
 export interface ClusterSurroundingsOptions {
   /** Of the cluster's API server, as the user that this server is there. */
-  readonly client: Client;
+  readonly client: HttpClient;
   /** How long answers of the cluster count. Milliseconds. */
   readonly tokenTtl: number;
   readonly allowedTtl: number;
@@ -56,16 +58,19 @@ export function clusterSurroundings(options: ClusterSurroundingsOptions): BuildS
   const quota = new ClusterQuota(client, logger);
   let following: Promise<void> | undefined;
   return (registry) => {
-    const webhooks = new ClusterWebhooks({
+    const namespace = clusterNamespace(client, known);
+    const rules = {
       client,
       logger,
-      versionsOf: (group, resource) =>
+      versionsOf: (group: string, resource: string) =>
         registry()
           .endpoint(group, resource)
           ?.resource.versions.map(({ name }) => name) ?? [],
-      scalePaths: (group, resource) => registry().endpoint(group, resource)?.resource.scale,
-      namespaceLabels: clusterNamespaceLabels(client, known),
-    });
+      scalePaths: (group: string, resource: string) => registry().endpoint(group, resource)?.resource.scale,
+      namespaceLabels: async (name: string) => (await namespace(name)).metadata.labels,
+    };
+    const webhooks = new ClusterWebhooks(rules);
+    const policies = new ClusterPolicies({ ...rules, namespace });
     return {
       resources: [],
       virtualResources: [],
@@ -73,7 +78,7 @@ export function clusterSurroundings(options: ClusterSurroundingsOptions): BuildS
       authorizer: delegatedAuthorizer(options),
       authenticators: [authentication.requestHeader],
       tokenVerifiers: [delegatedTokens(options)],
-      admission: [...webhooks.plugins, quota.plugin],
+      admission: [policies.plugin, ...webhooks.plugins, quota.plugin],
       namespaces: clusterNamespaces(client, known),
       elsewhere: clusterLookups(client),
       launcherPods: clusterLauncherPods(client),
@@ -94,11 +99,18 @@ export function clusterSurroundings(options: ClusterSurroundingsOptions): BuildS
           authentication.start(shared, changed),
           known.synced(shared),
           webhooks.start(shared),
+          policies.start(shared),
           quota.start(shared),
         ]);
       },
       async stopped() {
-        await Promise.all([authentication.stopped(), following, webhooks.stopped(), quota.stopped()]);
+        await Promise.all([
+          authentication.stopped(),
+          following,
+          webhooks.stopped(),
+          policies.stopped(),
+          quota.stopped(),
+        ]);
       },
     };
   };

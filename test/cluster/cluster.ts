@@ -13,7 +13,7 @@ import { startApiserver, type Apiserver } from '../../deploy/apiserver/apiserver
 import { parseApiserverOptions } from '../../deploy/apiserver/options.js';
 import { startNativeServer, tokens, type NativeServer } from '../apiserver/native-server.js';
 import { startFrontProxy, type FrontProxy } from './front-proxy.js';
-import { webhookConfigurations } from './webhook-configurations.js';
+import { registrationKinds } from './registration-kinds.js';
 
 /** What `nativirt apiserver` finds in a cluster. */
 export interface Surroundings {
@@ -48,7 +48,7 @@ export async function startSurroundings(): Promise<Surroundings> {
     await writeFile(path.join(directory, name), text);
     return path.join(directory, name);
   };
-  const core = await startNativeServer({ resources: webhookConfigurations });
+  const core = await startNativeServer({ resources: registrationKinds });
   const proxies = await ensureCa(directory, { name: 'front-proxy-ca', commonName: 'front-proxy-ca' });
   await core.registry.create(
     { group: '', resource: 'configmaps', namespace: 'kube-system' },

@@ -1,0 +1,127 @@
+/** Evaluates policies in a thread of their own, in turn, each within its time. */
+import { Worker } from 'node:worker_threads';
+import type { PolicyOutcome } from './evaluation.js';
+import type { EvaluationRequest, WorkerMessage } from './protocol.js';
+
+export interface PolicyEvaluator {
+  /** Rejects, saying why, if there is no outcome. */
+  evaluate(request: EvaluationRequest): Promise<PolicyOutcome>;
+}
+
+export interface ThreadEvaluatorOptions {
+  /** What the thread runs. */
+  readonly worker?: URL;
+  /** Milliseconds that an evaluation may take. */
+  readonly timeLimit?: number;
+  /** So many may wait. */
+  readonly maximumWaiting?: number;
+}
+
+/** Beside the bundle that this becomes part of, the build puts one of the worker. */
+const builtOrSource = import.meta.url.endsWith('.ts')
+  ? new URL('worker-from-source.mjs', import.meta.url)
+  : new URL('policy-worker.js', import.meta.url);
+
+/** Megabytes that a policy may fill. */
+const memoryLimit = 128;
+
+interface Job {
+  readonly request: EvaluationRequest;
+  resolve(outcome: PolicyOutcome): void;
+  reject(error: Error): void;
+}
+
+export class ThreadEvaluator implements PolicyEvaluator {
+  readonly #waiting: Job[] = [];
+  readonly #options: Required<ThreadEvaluatorOptions>;
+  #worker: Worker | undefined;
+  /** The worker listens. */
+  #ready = false;
+  #running: Job | undefined;
+  #deadline: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(options: ThreadEvaluatorOptions = {}) {
+    this.#options = { worker: builtOrSource, timeLimit: 2000, maximumWaiting: 1000, ...options };
+  }
+
+  evaluate(request: EvaluationRequest): Promise<PolicyOutcome> {
+    return new Promise((resolve, reject) => {
+      if (this.#closed) throw new Error('the server is stopping');
+      if (this.#waiting.length >= this.#options.maximumWaiting)
+        throw new Error(`${this.#options.maximumWaiting} evaluations are waiting already`);
+      this.#waiting.push({ request, resolve, reject });
+      this.#next();
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const job of this.#waiting.splice(0)) job.reject(new Error('the server is stopping'));
+    await this.#end('the server is stopping');
+  }
+
+  #next(): void {
+    if (this.#running !== undefined || this.#waiting.length === 0) return;
+    this.#worker ??= this.#start();
+    if (!this.#ready) return;
+    const job = this.#waiting.shift();
+    this.#running = job;
+    this.#worker.postMessage(job?.request);
+    const { timeLimit } = this.#options;
+    this.#deadline = setTimeout(() => {
+      void this.#end(`it did not finish within ${timeLimit} ms`).then(() => {
+        this.#next();
+      });
+    }, timeLimit);
+  }
+
+  #start(): Worker {
+    const worker = new Worker(this.#options.worker, {
+      resourceLimits: { maxOldGenerationSizeMb: memoryLimit },
+    });
+    worker.unref();
+    worker.on('message', (message: WorkerMessage) => {
+      if (worker === this.#worker) this.#take(message);
+    });
+    const gone = (why: string): void => {
+      if (worker !== this.#worker) return;
+      void this.#end(why);
+      // What comes next starts a new one; those that wait would do so for ever if it can not start at all.
+      for (const job of this.#waiting.splice(0)) job.reject(new Error(why));
+    };
+    worker.on('error', (error) => {
+      gone(`the policy worker ended: ${error.message}`);
+    });
+    worker.on('exit', () => {
+      gone('the policy worker ended');
+    });
+    return worker;
+  }
+
+  #take(message: WorkerMessage): void {
+    if (message.type === 'ready') this.#ready = true;
+    else {
+      const job = this.#settle();
+      if (message.type === 'outcome') job?.resolve(message.outcome);
+      else job?.reject(new Error(message.message));
+    }
+    this.#next();
+  }
+
+  #settle(): Job | undefined {
+    clearTimeout(this.#deadline);
+    const job = this.#running;
+    this.#running = undefined;
+    return job;
+  }
+
+  /** Ends the thread, and what runs in it. */
+  async #end(why: string): Promise<void> {
+    const worker = this.#worker;
+    this.#worker = undefined;
+    this.#ready = false;
+    this.#settle()?.reject(new Error(why));
+    await worker?.terminate();
+  }
+}
