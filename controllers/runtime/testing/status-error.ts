@@ -9,6 +9,7 @@ const codes = {
   Expired: 410,
   Invalid: 422,
   Forbidden: 403,
+  TooManyRequests: 429,
   InternalError: 500,
   ServiceUnavailable: 503,
 } as const;
