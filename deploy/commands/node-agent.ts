@@ -3,8 +3,11 @@ import { hostname } from 'node:os';
 import { createHttpClient } from '../../controllers/runtime/http-client.js';
 import { loadConnection } from '../../controllers/runtime/kubeconfig.js';
 import { createNodeAgent } from '../../node-agent/agent.js';
+import { inRounds, registerGuestStatistics } from '../../node-agent/metrics/guest-statistics.js';
 import { watchCredentials } from '../certificates/watched-files.js';
 import { launcherCommand } from '../standalone/launcher-command.js';
+import { bindAddressFlag, healthUsage, startHealthServer } from '../health/health-server.js';
+import { processMetrics } from '../health/process-metrics.js';
 import { nativirtVersion } from '../version.js';
 import { integerFlag, logLevelFlag, parseFlags, requiredFlag } from './flags.js';
 import { createLogger, runUntilSignalled } from './process.js';
@@ -24,7 +27,7 @@ const usage = `Usage: nativirt node-agent --tls-cert-file FILE --tls-private-key
   --qemu PATH                  the QEMU to run (default: qemu-system-x86_64 on PATH)
   --image-layout-dir DIR       a directory that oci: image references may point into; may be given more than once
   --default-registry HOST      registry of images that name none
-  --log-level LEVEL            trace, debug, info, warn, error (default: info)
+${healthUsage}  --log-level LEVEL            trace, debug, info, warn, error (default: info)
   --help                       this text
 `;
 
@@ -44,6 +47,7 @@ export const run = (argv: readonly string[]): Promise<number> =>
       qemu: { type: 'string' },
       'image-layout-dir': { type: 'string', multiple: true },
       'default-registry': { type: 'string' },
+      'health-probe-bind-address': { type: 'string' },
       'log-level': { type: 'string' },
       help: { type: 'boolean', short: 'h' },
     });
@@ -61,7 +65,9 @@ export const run = (argv: readonly string[]): Promise<number> =>
     const connection = await loadConnection(flags.kubeconfig);
     const logger = createLogger(logLevelFlag(flags['log-level']));
     const credentials = await watchCredentials(files, logger);
+    const { registry, metrics } = processMetrics();
     const agent = await createNodeAgent({
+      metrics,
       client: createHttpClient({ ...connection, userAgent: name, fieldManager: name }),
       nodeName,
       pods:
@@ -85,9 +91,24 @@ export const run = (argv: readonly string[]): Promise<number> =>
       logger,
     });
     credentials.onChange(() => agent.reload());
+    registerGuestStatistics(
+      registry,
+      inRounds(() => agent.measure(), Date.now),
+    );
+    const address = bindAddressFlag('--health-probe-bind-address', flags['health-probe-bind-address']);
+    const readiness = {
+      name: 'node-agent',
+      check: () => {
+        if (!agent.isReady()) throw new Error('the agent has not seen its pods and instances yet');
+      },
+    };
+    const health =
+      address &&
+      (await startHealthServer({ address, readinessChecks: [readiness], registry, signal, logger }));
     try {
       await agent.run(signal);
     } finally {
+      await health?.close();
       await credentials.close();
     }
   });

@@ -26,7 +26,14 @@ import type { BuildSurroundings, Surroundings } from './surroundings.js';
 
 export interface ApiOptions extends Pick<
   ServerOptions,
-  'host' | 'port' | 'anonymous' | 'auditPolicyFile' | 'auditLogPath' | 'limits' | 'otherMetrics'
+  | 'host'
+  | 'port'
+  | 'anonymous'
+  | 'auditPolicyFile'
+  | 'auditLogPath'
+  | 'limits'
+  | 'otherMetrics'
+  | 'shutdownDelayMs'
 > {
   readonly backend: Backend;
   readonly logger: Logger;
@@ -76,7 +83,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
       certificatesChanged();
     });
     await options.bootstrap?.(registry);
-    const server = await buildServer(options, surroundings, definitions, registry, configuration);
+    const server = await buildServer(options, surroundings, definitions, stores, registry, configuration);
     certificatesChanged = () => {
       server.setServingCertificate({ ...options.serving(), ...surroundings.clientAuthorities() });
     };
@@ -137,10 +144,11 @@ async function buildServer(
   options: ApiOptions,
   surroundings: Surroundings,
   definitions: Definitions,
+  stores: StoreSet,
   registry: Registry,
   configuration: ConfigurationSource,
 ): Promise<ApiServer> {
-  const { backend, logger, serving, anonymous, limits, otherMetrics } = options;
+  const { backend, logger, serving, anonymous, limits, otherMetrics, shutdownDelayMs } = options;
   const effective = (): KubeVirtConfiguration => configuration.get();
   const native = nativeApi({
     registry,
@@ -163,6 +171,7 @@ async function buildServer(
     ...(anonymous === undefined ? {} : { anonymous }),
     ...(limits === undefined ? {} : { limits }),
     ...(otherMetrics === undefined ? {} : { otherMetrics }),
+    ...(shutdownDelayMs === undefined ? {} : { shutdownDelayMs }),
     countObjects: () =>
       registry.resources.map(({ group, plural }) => ({
         group,
@@ -182,6 +191,7 @@ async function buildServer(
     readinessChecks: [
       ...surroundings.readinessChecks,
       { name: 'storage', check: () => backend.check(AbortSignal.timeout(5000)) },
+      { name: 'watch-cache', check: () => stores.check(AbortSignal.timeout(5000)) },
     ],
   });
   return createApiServer(config);
