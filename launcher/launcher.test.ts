@@ -1,40 +1,22 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import test, { after, before } from 'node:test';
-import { podLayout, launcherErrorCodes } from '../openapi/launcher/protocol.js';
-import {
-  bundleLauncher,
-  LauncherProcess,
-  readUntil,
-  smallVmi,
-  type LauncherConnection,
-  type LauncherProcessOptions,
-} from '../test/fake-qemu/launcher-process.js';
+import { existsSync, readFileSync } from 'node:fs';
+import test from 'node:test';
+import { readUntil, smallVmi } from '../test/fake-qemu/launcher-process.js';
+import { launcherTests } from '../test/fake-qemu/launcher-tests.js';
 
-let bundle = '';
-let removeBundle = () => {};
-before(async () => {
-  ({ bundle, remove: removeBundle } = await bundleLauncher());
-});
-after(() => removeBundle());
+const { withLauncher } = launcherTests();
 
-type Body = (launcher: LauncherProcess, client: LauncherConnection) => Promise<void>;
+const swtpm = spawnSync('swtpm', ['--version']).status === 0 ? false : 'swtpm is not installed';
 
-/** Runs `body` with a launcher and a client that subscribes. */
-const withLauncher =
-  (body: Body, options: Omit<LauncherProcessOptions, 'bundle'> = {}) =>
-  async () => {
-    const launcher = new LauncherProcess({ bundle, ...options });
-    try {
-      const client = await launcher.connect();
-      await client.call('subscribe');
-      await body(launcher, client);
-    } finally {
-      await launcher.remove();
-    }
-  };
+/** A zombie that nobody has waited for is not alive. */
+function alive(pid: number): boolean {
+  try {
+    return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
 
 test(
   'a virtual machine starts, tells its status and powers off when asked',
@@ -138,84 +120,6 @@ test(
 );
 
 test(
-  'QEMU that refuses its command line is a failure with its own words',
-  withLauncher(
-    async (launcher, client) => {
-      await client.call('start', { vmi: smallVmi(launcher.uid) });
-      const { reason, message } = await client.state('Failed');
-      assert.equal(reason, 'QEMURefused');
-      assert.match(message, /told to refuse by FAKE_QEMU/);
-      assert.equal(await launcher.exited, 1);
-    },
-    { env: { FAKE_QEMU: 'refuse' } },
-  ),
-);
-
-test(
-  'QEMU that dies is a failure with the end of its log',
-  withLauncher(
-    async (launcher, client) => {
-      await client.call('start', { vmi: smallVmi(launcher.uid) });
-      const { reason, message } = await client.state('Failed');
-      assert.equal(reason, 'QEMUCrashed');
-      assert.match(message, /exit status 134.*told to crash/);
-    },
-    { env: { FAKE_QEMU: 'crash' } },
-  ),
-);
-
-test(
-  'QEMU that is not installed is a failure that says how to install it',
-  withLauncher(
-    async (launcher, client) => {
-      await client.call('start', { vmi: smallVmi(launcher.uid) });
-      const { reason, message } = await client.state('Failed');
-      assert.equal(reason, 'QEMUMissing');
-      assert.match(message, /qemu-system-x86/);
-    },
-    { qemu: '/nowhere/qemu-system-x86_64' },
-  ),
-);
-
-test(
-  'a field that cannot be honoured is refused by its name',
-  withLauncher(async (launcher, client) => {
-    const watchdog = { name: 'dog', diag288: {} };
-    const domain = { devices: { watchdog }, memory: { guest: '64Mi' } };
-    await client.call('start', { vmi: smallVmi(launcher.uid, { domain }) });
-    const { reason, message } = await client.state('Failed');
-    assert.equal(reason, 'UnsupportedField');
-    assert.match(message, /^spec\.domain\.devices\.watchdog\.diag288 /);
-  }),
-);
-
-test(
-  'another VMI, an unknown method and wrong parameters are refused',
-  withLauncher(async (_launcher, client) => {
-    await assert.rejects(client.call('start', { vmi: smallVmi('other') }), {
-      code: launcherErrorCodes.wrongVirtualMachineInstance,
-    });
-    await assert.rejects(client.call('pause'), { code: launcherErrorCodes.invalidState });
-    await assert.rejects(client.call('nonsense' as 'pause'), { code: -32601 });
-    await assert.rejects(client.call('shutdown', { gracePeriodSeconds: -1 }), { code: -32602 });
-    assert.equal((await client.call('status')).state, 'Waiting');
-  }),
-);
-
-test(
-  'garbage on the control socket is answered with an error, and does no harm',
-  withLauncher(async (launcher, client) => {
-    const other = await launcher.connect();
-    other.socket.on('error', () => other.socket.destroy());
-    const closed = new Promise((resolve) => other.socket.once('close', resolve));
-    other.socket.write('garbage\n{"jsonrpc":"2.0"}\n\u0000\u00ff\n');
-    other.socket.write(Buffer.alloc(5 << 20, 'x'));
-    await closed;
-    assert.equal((await client.call('status')).state, 'Waiting');
-  }),
-);
-
-test(
   'pause, unpause and reset',
   withLauncher(async (launcher, client) => {
     await client.call('start', { vmi: smallVmi(launcher.uid) });
@@ -234,33 +138,6 @@ test(
     assert.equal((await client.state('Paused')).reason, 'StartStrategy');
     await client.call('shutdown', { gracePeriodSeconds: 30 });
     assert.equal((await client.state('Shutoff')).reason, 'ShutdownRequested');
-  }),
-);
-
-test(
-  'the guest agent tells about the guest',
-  withLauncher(async (launcher, client) => {
-    await client.call('start', { vmi: smallVmi(launcher.uid) });
-    const { guest } = await client.until((status) => status.guest !== undefined);
-    assert.equal(guest?.hostname, 'fake-guest');
-    assert.equal(guest.os?.['name'], 'Fake guest');
-    assert.deepEqual(guest.interfaces?.[0]?.addresses, ['10.0.2.15']);
-    assert.deepEqual(await client.call('guestAgent', { execute: 'guest-ping' }), {});
-  }),
-);
-
-test(
-  'file systems are frozen, and thawed by the guest’s end of patience or on request',
-  withLauncher(async (launcher, client) => {
-    await client.call('start', { vmi: smallVmi(launcher.uid) });
-    await client.until(({ guestAgentConnected }) => guestAgentConnected);
-    const frozen = await client.call('freeze', { unfreezeTimeoutSeconds: 0 });
-    assert.equal(frozen.fileSystemsFrozen, true);
-    assert.equal(await client.call('guestAgent', { execute: 'guest-fsfreeze-status' }), 'frozen');
-    assert.equal((await client.call('unfreeze')).fileSystemsFrozen, false);
-    const { sequence } = await client.call('freeze', { unfreezeTimeoutSeconds: 0.05 });
-    await client.until((status) => status.sequence > sequence && status.fileSystemsFrozen === false);
-    assert.equal(await client.call('guestAgent', { execute: 'guest-fsfreeze-status' }), 'thawed');
   }),
 );
 
@@ -299,113 +176,6 @@ test(
 );
 
 test(
-  'a screenshot is a PNG image, and leaves no file',
-  withLauncher(async (launcher, client) => {
-    await assert.rejects(client.call('screenshot', { moveCursor: false }), {
-      code: launcherErrorCodes.invalidState,
-    });
-    await client.call('start', { vmi: smallVmi(launcher.uid) });
-    await client.state('Running');
-    const { png } = await client.call('screenshot', { moveCursor: true });
-    assert.equal(Buffer.from(png, 'base64').subarray(1, 4).toString(), 'PNG');
-    assert.deepEqual(
-      readdirSync(join(launcher.podDir, podLayout.qemu)).filter((name) => name.includes('screenshot')),
-      [],
-    );
-  }),
-);
-
-test(
-  'a port of the guest is reached, and nothing listens for it afterwards',
-  withLauncher(async (launcher, client) => {
-    await client.call('start', { vmi: smallVmi(launcher.uid) });
-    const { qemuPid = 0 } = await client.state('Running');
-    const listeners = () => readdirSync(`/proc/${qemuPid}/fd`).length;
-    const before = listeners();
-    const forwarded = await launcher.connect();
-    const socket = await forwarded.raw('portForward', { port: 22, protocol: 'tcp' });
-    const echoed = readUntil(socket, 'hello');
-    socket.write('hello');
-    assert.equal(await echoed, 'hello');
-    const closed = new Promise((resolve) => socket.once('close', resolve));
-    socket.end();
-    socket.resume();
-    await closed;
-    for (let wait = 0; wait < 500 && listeners() > before; wait++) await client.call('status');
-    assert.equal(listeners(), before);
-    const refused = (await launcher.connect()).raw('portForward', { port: 0, protocol: 'tcp' });
-    await assert.rejects(refused, { code: -32602 });
-  }),
-);
-
-test(
-  'without an agent its commands are refused',
-  withLauncher(
-    async (launcher, client) => {
-      await client.call('start', { vmi: smallVmi(launcher.uid) });
-      await client.state('Running');
-      await assert.rejects(client.call('guestAgent', { execute: 'guest-ping' }), {
-        code: launcherErrorCodes.guestAgentUnavailable,
-      });
-    },
-    { env: { FAKE_QEMU: 'no-agent' } },
-  ),
-);
-
-test(
-  'one console writer, many readers, and a take-over',
-  withLauncher(async (launcher, client) => {
-    await client.call('start', { vmi: smallVmi(launcher.uid) });
-    const first = await (await launcher.connect()).console('write');
-    await readUntil(first, 'login: ');
-    await assert.rejects((await launcher.connect()).console('write'), {
-      code: launcherErrorCodes.consoleBusy,
-    });
-    const reader = await (await launcher.connect()).console('read');
-    await readUntil(reader, 'login: ');
-    const told = readUntil(first, 'taken over');
-    const second = await (await launcher.connect()).console('force');
-    await told;
-    const echoed = readUntil(reader, 'hello');
-    second.write('hello\n');
-    await echoed;
-  }),
-);
-
-test(
-  'consoles that come and go, politely or not, leave nothing behind',
-  withLauncher(async (launcher, client) => {
-    await client.call('start', { vmi: smallVmi(launcher.uid) });
-    await readUntil(await (await launcher.connect()).console('read'), 'login: ');
-    const descriptors = () => readdirSync(`/proc/${launcher.child.pid ?? 0}/fd`).length;
-    await client.call('status');
-    const before = descriptors();
-    for (let round = 0; round < 200; round++) {
-      const console = await (await launcher.connect()).console('force');
-      const closed = new Promise((resolve) => console.once('close', resolve));
-      if (round % 2 === 0) console.destroy();
-      else console.end();
-      console.resume();
-      await closed;
-    }
-    for (let wait = 0; wait < 500 && descriptors() > before; wait++) await client.call('status');
-    assert.equal(descriptors(), before);
-  }),
-);
-
-test(
-  'the console log keeps what the guest says, when the VMI asks for it',
-  withLauncher(async (launcher, client) => {
-    const domain = { devices: { logSerialConsole: true }, memory: { guest: '64Mi' } };
-    await client.call('start', { vmi: smallVmi(launcher.uid, { domain }) });
-    await readUntil(await (await launcher.connect()).console('read'), 'login: ');
-    await client.call('shutdown', { gracePeriodSeconds: 30 });
-    await launcher.exited;
-    assert.match(readFileSync(join(launcher.podDir, podLayout.consoleLog), 'utf8'), /login: /);
-  }),
-);
-
-test(
   'a killed launcher takes its QEMU with it',
   withLauncher(async (launcher, client) => {
     await client.call('start', { vmi: smallVmi(launcher.uid) });
@@ -418,26 +188,6 @@ test(
     assert.equal(alive(qemuPid), false);
   }),
 );
-
-/** A zombie that nobody has waited for is not alive. */
-function alive(pid: number): boolean {
-  try {
-    return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  } catch {
-    return false;
-  }
-}
-
-test(
-  'a second launcher in the same pod directory gives up',
-  withLauncher(async (launcher, client) => {
-    const second = new LauncherProcess({ bundle, podDir: launcher.podDir });
-    assert.equal(await second.exited, 1);
-    assert.equal((await client.call('status')).state, 'Waiting');
-  }),
-);
-
-const swtpm = spawnSync('swtpm', ['--version']).status === 0 ? false : 'swtpm is not installed';
 
 test(
   'what serves QEMU ends with it, even if QEMU never spoke to it',
