@@ -4,6 +4,7 @@ import type { KubernetesObject, OwnerReference } from '../../openapi/meta.js';
 import type { Kind } from '../runtime/client.js';
 import { configMaps, pods, secrets, virtualMachines } from '../runtime/kinds.js';
 import { settle } from '../runtime/testing/fake-clock.js';
+import { overriding } from '../runtime/testing/overriding.js';
 import { statusError } from '../runtime/testing/status-error.js';
 import { Harness } from '../testing/harness.js';
 import { discovering } from '../testing/fake-discovery.js';
@@ -192,21 +193,46 @@ test('kinds that appear later are collected as well', async (t) => {
 test('an informer that others use is shared', async (t) => {
   const harness = new Harness();
   t.after(() => harness.stop());
-  let lists = 0;
+  const watched: string[] = [];
   await harness.start((deps) => {
     deps.informers.get(virtualMachines);
     const { client } = deps;
-    const counting = {
-      ...client,
-      list: (...call: Parameters<typeof client.list>) => {
-        lists += 1;
-        return client.list(...call);
+    const counting = overriding(client, {
+      watch: (kind, params, signal) => {
+        watched.push(kind.resource);
+        return client.watch(kind, params, signal);
       },
-    };
-    return createGarbageCollector(
-      { ...deps, client: counting as typeof client },
-      discovering(virtualMachines, configMaps),
-    );
+    });
+    return createGarbageCollector({ ...deps, client: counting }, discovering(virtualMachines, configMaps));
   });
-  assert.equal(lists, 1);
+  assert.deepEqual(watched, ['configmaps']);
+});
+
+test('objects that own each other do not wait for each other for ever', async (t) => {
+  const harness = await started(t);
+  const first = await make(harness, configMaps, 'first');
+  const second = await make(harness, secrets, 'second', first);
+  await harness.change(configMaps, 'first', (each) => ({
+    ...each,
+    metadata: { ...each.metadata, ownerReferences: [second] },
+  }));
+  await harness.client.delete(configMaps, key('first'), { propagationPolicy: 'Foreground' });
+  await harness.clock.advance(5000);
+  assert.equal(has(harness, configMaps, 'first'), false);
+  assert.equal(has(harness, secrets, 'second'), false);
+});
+
+test('what is collected does with its own dependents as its finalizers say', async (t) => {
+  const harness = await started(t);
+  const owner = await make(harness, configMaps, 'owner');
+  const middle = await make(harness, secrets, 'middle', owner);
+  await make(harness, pods, 'leaf', middle);
+  await harness.change(secrets, 'middle', (each) => ({
+    ...each,
+    metadata: { ...each.metadata, finalizers: ['orphan'] },
+  }));
+  await harness.client.delete(configMaps, key('owner'));
+  await harness.clock.advance(5000);
+  assert.equal(has(harness, secrets, 'middle'), false);
+  assert.deepEqual(harness.client.find(pods, key('leaf'))?.metadata.ownerReferences ?? [], []);
 });

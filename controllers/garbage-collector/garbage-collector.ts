@@ -16,6 +16,7 @@ import {
   classify,
   isDeletingForeground,
   isOrphaning,
+  policyOf,
   type OwnerState,
   type Owners,
 } from './owners.js';
@@ -161,20 +162,32 @@ class GarbageCollector {
     }
   }
 
-  async #delete({ kind, object }: GraphNode, owners: Owners, signal: AbortSignal): Promise<void> {
+  async #delete(node: GraphNode, owners: Owners, signal: AbortSignal): Promise<void> {
+    const dependents = this.#graph.dependentsOf(node.object.metadata.uid);
+    const foreground = owners.waiting.length > 0 && dependents.length > 0;
+    const inCircle = foreground && dependents.some(({ object }) => isDeletingForeground(object));
+    const object = inCircle ? await this.#unblock(node, signal) : node.object;
     const { uid, resourceVersion } = object.metadata;
-    const hasDependents = this.#graph.dependentsOf(uid).length > 0;
-    const foreground = owners.waiting.length > 0 && hasDependents;
     await this.deps.client.delete<KubernetesObject>(
-      kind,
+      node.kind,
       object.metadata,
       {
-        propagationPolicy: foreground ? 'Foreground' : 'Background',
+        propagationPolicy: foreground ? 'Foreground' : policyOf(object),
         // It may have been given a living owner in the meantime.
         preconditions: { uid, resourceVersion },
       },
       signal,
     );
+  }
+
+  /** Its owner waits for it, and it for its owner: one has to give way. */
+  async #unblock({ kind, object }: GraphNode, signal: AbortSignal): Promise<KubernetesObject> {
+    const { uid, resourceVersion, ownerReferences = [] } = object.metadata;
+    if (!ownerReferences.some(({ blockOwnerDeletion }) => blockOwnerDeletion === true)) return object;
+    const released = ownerReferences.map((reference) => ({ ...reference, blockOwnerDeletion: false }));
+    const body = { metadata: { uid, resourceVersion, ownerReferences: released } };
+    const patch = { type: 'merge', body } as const;
+    return this.deps.client.patch<KubernetesObject>(kind, object.metadata, patch, undefined, signal);
   }
 
   async #disown({ kind, object }: GraphNode, owners: readonly string[], signal: AbortSignal): Promise<void> {

@@ -34,6 +34,12 @@ export function isOrphaning({ metadata }: KubernetesObject): boolean {
   );
 }
 
+/** What its finalizers say is to become of its own dependents. */
+export function policyOf({ metadata }: KubernetesObject): 'Orphan' | 'Foreground' | 'Background' {
+  if (metadata.finalizers?.includes(finalizers.orphan) === true) return 'Orphan';
+  return metadata.finalizers?.includes(finalizers.foreground) === true ? 'Foreground' : 'Background';
+}
+
 /** The owner may not go before this dependent has gone. */
 export function blocks({ metadata }: KubernetesObject, ownerUid: string): boolean {
   return (metadata.ownerReferences ?? []).some(
