@@ -68,6 +68,8 @@ function rbac(): Manifest[] {
     bindCluster('nativirt-apiserver', 'nativirt-apiserver', 'apiserver'),
     bindCluster('nativirt-apiserver-auth-delegator', 'system:auth-delegator', 'apiserver'),
     bind('nativirt-apiserver', 'kube-system', 'extension-apiserver-authentication-reader', 'apiserver'),
+    policyParameters(),
+    bindCluster(parametersRole, parametersRole, 'apiserver'),
     ...webhooks(),
     clusterRole(
       'nativirt-controllers',
@@ -104,6 +106,19 @@ function usersRoles(): Manifest[] {
       })),
   ];
 }
+
+const parametersRole = 'nativirt-apiserver-policy-parameters';
+
+/** Parameters of admission policies are of any kind: who sets up such a policy says with this label that we may read them. */
+const policyParameters = (): Manifest => ({
+  apiVersion: `${group}/v1`,
+  kind: 'ClusterRole',
+  metadata: { name: parametersRole, labels: labels('apiserver') },
+  aggregationRule: {
+    clusterRoleSelectors: [{ matchLabels: { 'rbac.nativirt.io/aggregate-to-policy-parameters': 'true' } }],
+  },
+  rules: [],
+});
 
 /** kube-apiserver calls webhooks without credentials unless its own configuration gives it some. */
 function webhooks(): Manifest[] {

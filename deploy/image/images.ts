@@ -34,7 +34,7 @@ export const images: readonly ImageSource[] = [
     name: 'nativirt',
     description: 'API server and controllers',
     packages: [],
-    bundles: ['nativirt', 'apiserver', 'controllers'],
+    bundles: ['nativirt', 'apiserver', 'policy-worker', 'controllers'],
     user: String(unprivilegedUser),
     entrypoint: ['nativirt'],
     environment: path,
