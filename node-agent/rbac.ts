@@ -16,6 +16,8 @@ export const nodeAgentRules: readonly PolicyRule[] = [
 /** Needed besides where a kubelet runs the pods. */
 export const kubeletAgentRules: readonly PolicyRule[] = [
   { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] },
+  // What host devices guests may have.
+  { apiGroups: ['kubevirt.io'], resources: ['kubevirts'], verbs: ['get', 'list', 'watch'] },
 ];
 
 /** Needed besides where the agent is kubelet as well: in standalone. */

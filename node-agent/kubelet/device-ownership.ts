@@ -6,7 +6,7 @@ import { blockDeviceDirectory, launcherUser } from '../../openapi/launcher/pod.j
 
 /** In the container's /dev, which nobody but root can write to. */
 const devices = ['/dev/kvm', '/dev/net/tun', '/dev/vhost-net', '/dev/vhost-vsock'];
-const directories = [blockDeviceDirectory, '/dev/vfio'];
+const directories = [blockDeviceDirectory, '/dev/vfio', '/dev/bus/usb'];
 
 /** @param root the container's root directory, `/proc/<pid>/root` */
 export async function ownDevices(root: string): Promise<void> {
@@ -16,7 +16,8 @@ export async function ownDevices(root: string): Promise<void> {
 
 async function within(root: string, directory: string): Promise<string[]> {
   try {
-    return (await readdir(join(root, directory))).map((name) => join(directory, name));
+    const entries = await readdir(join(root, directory), { recursive: true });
+    return entries.map((name) => join(directory, name));
   } catch (error) {
     if (isNotExist(error)) return [];
     throw error;

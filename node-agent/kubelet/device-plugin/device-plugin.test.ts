@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { type TestContext } from 'node:test';
+import { Client, credentials, Server, ServerCredentials, type ClientReadableStream } from '@grpc/grpc-js';
+import { systemClock } from '../../../controllers/runtime/clock.js';
+import { SilentLogger } from '../../../controllers/runtime/testing/silent-logger.js';
+import { DevicePlugin } from './device-plugin.js';
+import { kernelDevices, sharedDevice } from './device-source.js';
+import {
+  kubeletSocket,
+  loadApi,
+  type AllocateResponse,
+  type Device,
+  type RegisterRequest,
+} from './protocol.js';
+
+const api = loadApi();
+
+/** The kubelet's half: takes registrations, and calls the plugins back. */
+class FakeKubelet {
+  private server: Server | undefined;
+  private readonly waiting: ((request: RegisterRequest) => void)[] = [];
+  private readonly registered: RegisterRequest[] = [];
+
+  constructor(readonly directory: string) {}
+
+  /** As a kubelet that starts: it removes what is in its directory. */
+  async start(): Promise<void> {
+    this.stop();
+    for (const name of readdirSync(this.directory)) rmSync(join(this.directory, name));
+    const server = new Server();
+    server.addService(
+      { Register: api.register },
+      {
+        Register: (
+          { request }: { request: RegisterRequest },
+          answer: (error: null, value: object) => void,
+        ) => {
+          const next = this.waiting.shift();
+          if (next === undefined) this.registered.push(request);
+          else next(request);
+          answer(null, {});
+        },
+      },
+    );
+    await new Promise<void>((resolve, reject) => {
+      const address = `unix://${join(this.directory, kubeletSocket)}`;
+      server.bindAsync(address, ServerCredentials.createInsecure(), (error) =>
+        error ? reject(error) : resolve(),
+      );
+    });
+    this.server = server;
+  }
+
+  stop(): void {
+    this.server?.forceShutdown();
+    this.server = undefined;
+  }
+
+  registration(): Promise<RegisterRequest> {
+    const first = this.registered.shift();
+    return first === undefined
+      ? new Promise((resolve) => this.waiting.push(resolve))
+      : Promise.resolve(first);
+  }
+}
+
+function setUp(t: TestContext) {
+  const directory = mkdtempSync(join(tmpdir(), 'nativirt-plugins-'));
+  const kubelet = new FakeKubelet(directory);
+  const stop = new AbortController();
+  const running: Promise<void>[] = [];
+  const clients: Client[] = [];
+  const alive = setInterval(() => undefined, 60_000);
+  t.after(async () => {
+    stop.abort();
+    for (const client of clients) client.close();
+    await Promise.all(running);
+    kubelet.stop();
+    clearInterval(alive);
+    rmSync(directory, { recursive: true, force: true });
+  });
+  const options = { directory, clock: systemClock, logger: new SilentLogger(), random: Math.random };
+  const start = (source: ConstructorParameters<typeof DevicePlugin>[0]) =>
+    void running.push(new DevicePlugin(source, options).run(stop.signal));
+  const dial = ({ endpoint }: RegisterRequest) => {
+    const client = new Client(`unix://${join(directory, endpoint)}`, credentials.createInsecure());
+    clients.push(client);
+    return client;
+  };
+  return { kubelet, start, dial, directory, stop, running };
+}
+
+function method(name: string) {
+  const found = api.devicePlugin[name];
+  assert.ok(found);
+  return found;
+}
+
+function listAndWatch(client: Client): ClientReadableStream<{ devices: Device[] }> {
+  const { path, requestSerialize, responseDeserialize } = method('ListAndWatch');
+  // As the method's definition says.
+  const deserialize = responseDeserialize as (bytes: Buffer) => { devices: Device[] };
+  return client.makeServerStreamRequest(path, requestSerialize, deserialize, {});
+}
+
+function allocate(client: Client, ids: readonly string[]): Promise<AllocateResponse> {
+  const { path, requestSerialize, responseDeserialize } = method('Allocate');
+  const deserialize = responseDeserialize as (bytes: Buffer) => AllocateResponse;
+  const request = { container_requests: [{ devices_ids: ids }] };
+  return new Promise((resolve, reject) => {
+    client.makeUnaryRequest(path, requestSerialize, deserialize, request, (error, value) => {
+      if (error) reject(error);
+      else if (value) resolve(value);
+    });
+  });
+}
+
+function nextDevices(stream: ClientReadableStream<{ devices: Device[] }>): Promise<Device[]> {
+  return new Promise((resolve, reject) => {
+    stream.once('data', ({ devices }: { devices: Device[] }) => resolve(devices)).on('error', reject);
+  });
+}
+
+test('registers, lists its devices, and gives the node’s device to a container', async (t) => {
+  const { kubelet, start, dial } = setUp(t);
+  await kubelet.start();
+  start(sharedDevice('devices.kubevirt.io/kvm', '/dev/null'));
+  const registration = await kubelet.registration();
+  assert.equal(registration.version, 'v1beta1');
+  assert.equal(registration.resource_name, 'devices.kubevirt.io/kvm');
+  const client = dial(registration);
+  const devices = await nextDevices(listAndWatch(client));
+  assert.equal(devices.length, 1000);
+  assert.ok(devices.every(({ health }) => health === 'Healthy'));
+  assert.equal(new Set(devices.map(({ ID }) => ID)).size, 1000);
+  const { container_responses: responses } = await allocate(client, [devices[0]?.ID ?? '']);
+  assert.deepEqual(responses[0]?.devices, [
+    { container_path: '/dev/null', host_path: '/dev/null', permissions: 'mrw' },
+  ]);
+  await assert.rejects(allocate(client, ['strange']), /no device "strange"/);
+});
+
+test('a device that the node lacks is there, but not healthy', async (t) => {
+  const { kubelet, start, dial, directory } = setUp(t);
+  await kubelet.start();
+  const [kvm] = kernelDevices(directory);
+  assert.ok(kvm);
+  start(kvm);
+  const devices = await nextDevices(listAndWatch(dial(await kubelet.registration())));
+  assert.ok(devices.every(({ health }) => health === 'Unhealthy'));
+});
+
+test('waits for a kubelet, and registers anew with each one that starts', async (t) => {
+  const { kubelet, start, dial } = setUp(t);
+  start(sharedDevice('devices.kubevirt.io/tun', '/dev/null'));
+  for (let life = 0; life < 3; life++) {
+    await kubelet.start();
+    const registration = await kubelet.registration();
+    assert.equal(registration.resource_name, 'devices.kubevirt.io/tun');
+    assert.equal((await nextDevices(listAndWatch(dial(registration)))).length, 1000);
+  }
+});
+
+test('leaves nothing behind when it stops', async (t) => {
+  const { kubelet, start, directory, stop, running } = setUp(t);
+  await kubelet.start();
+  start(sharedDevice('devices.kubevirt.io/tun', '/dev/null'));
+  await kubelet.registration();
+  stop.abort();
+  await Promise.all(running);
+  assert.deepEqual(readdirSync(directory), [kubeletSocket]);
+});
