@@ -171,6 +171,7 @@ test('the API server takes its arguments, and its store is one process’s or et
     await renderChart([
       'apiserver.replicas=3',
       'store.etcd.endpoints={https://a:2379,https://b:2379}',
+      'store.encryptionSecret=keys',
       'apiserver.extraArgs={--anonymous-auth=false}',
     ]),
   );
@@ -180,6 +181,7 @@ test('the API server takes its arguments, and its store is one process’s or et
     'https://b:2379',
   ]);
   assert.equal(options?.anonymous, false);
+  assert.equal(options.encryptionConfigFile, '/etc/nativirt/encryption/config.yaml');
   assert.equal(find(replicated, 'Deployment', 'nativirt-apiserver').spec?.strategy?.type, 'RollingUpdate');
   await assert.rejects(renderChart(['apiserver.replicas=2']), /an embedded store has one API server/);
 });
