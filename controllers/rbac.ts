@@ -42,7 +42,7 @@ export const controllerRules: Readonly<Record<ControllerName, readonly PolicyRul
     ),
     rule(kubevirt, ['kubevirts'], read),
     rule('', ['pods'], [...read, 'create', 'delete']),
-    rule('', ['persistentvolumeclaims'], read),
+    rule('', ['persistentvolumeclaims'], [...read, 'create']),
     events,
   ],
   'replica-set': [

@@ -13,13 +13,14 @@ import type {
   Volume,
 } from '../../openapi/generated/types/kubevirt_v1.js';
 import { accessCredentialVolumes } from './access-credentials.js';
+import { persistentStateVolumes } from './persistent-state.js';
 
 export function podVolumes(vmi: VirtualMachineInstance): PodVolume[] {
   const volumes = (vmi.spec.volumes ?? []).flatMap((volume) => {
     const source = sourceOf(volume);
     return source === undefined ? [] : [{ name: volume.name, ...source }];
   });
-  return [...volumes, ...accessCredentialVolumes(vmi)];
+  return [...volumes, ...persistentStateVolumes(vmi), ...accessCredentialVolumes(vmi)];
 }
 
 type Source = Omit<PodVolume, 'name'>;

@@ -30,6 +30,8 @@ export interface StatusInput {
   /** By volume name. */
   readonly claims: ReadonlyMap<string, PersistentVolumeClaim>;
   readonly configuration: KubeVirtConfiguration;
+  /** Of its VSOCK device, if it has one. */
+  readonly contextId: number | undefined;
   /** Milliseconds. */
   readonly now: number;
 }
@@ -90,7 +92,12 @@ function podFields({ vmi, pod }: StatusInput, phase: string): VirtualMachineInst
   };
 }
 
-function startingFields({ vmi, claims, configuration }: StatusInput): VirtualMachineInstanceStatus {
+function startingFields({
+  vmi,
+  claims,
+  configuration,
+  contextId,
+}: StatusInput): VirtualMachineInstanceStatus {
   const { domain } = vmi.spec;
   const bytes = guestMemory(domain);
   const guest = bytesToQuantity(bytes);
@@ -104,6 +111,7 @@ function startingFields({ vmi, claims, configuration }: StatusInput): VirtualMac
       memoryOverhead: bytesToQuantity(memoryOverhead(vmi, bytes, configuration)),
     },
     ...(volumeStatus === undefined ? {} : { volumeStatus }),
+    ...(contextId === undefined ? {} : { VSOCKCID: contextId }),
   };
 }
 

@@ -15,7 +15,9 @@ import { kubeVirts, persistentVolumeClaims, pods, virtualMachineInstances } from
 import { keyOf } from '../runtime/object-key.js';
 import type { Priority } from '../runtime/waiting-keys.js';
 import { controllerOf, patchFinalizers, patchStatus } from '../runtime/writes.js';
+import { ContextIds } from './context-ids.js';
 import { LauncherPods } from './launcher-pods.js';
+import { PersistentState } from './persistent-state.js';
 import { Patience } from '../patience.js';
 import { nextTransition } from './phase.js';
 import { isPodFinal, type Problem } from './pod-state.js';
@@ -49,6 +51,8 @@ class VirtualMachineInstanceController {
   readonly #launcherPods: LauncherPods;
   readonly #recorder: EventRecorder;
   readonly #lost: Patience;
+  readonly #persistentState: PersistentState;
+  readonly #contextIds: ContextIds;
   readonly #vmis: Informer<VirtualMachineInstance>;
   readonly #pods: Informer<Pod>;
   readonly #claims: Informer<PersistentVolumeClaim>;
@@ -66,6 +70,8 @@ class VirtualMachineInstanceController {
     this.#pods = deps.informers.get(pods, { labelSelector: `${labels.app}=${launcherApp}` });
     this.#claims = deps.informers.get(persistentVolumeClaims);
     this.#kubeVirts = deps.informers.get(kubeVirts);
+    this.#persistentState = new PersistentState(deps.client, this.#claims);
+    this.#contextIds = new ContextIds(this.#vmis, deps.random);
     this.#vmis.addIndex(claimIndex, (vmi) => claimKeys(vmi.metadata.namespace, vmi.spec));
     this.controller = new Controller({
       name: 'virtual-machine-instance',
@@ -157,9 +163,11 @@ class VirtualMachineInstanceController {
       const message = `volume ${missing.volume}: the persistent volume claim ${missing.claim} does not exist`;
       return { pod: undefined, problem: { reason: reasons.claimNotFound, message } };
     }
+    const settings = this.#settings();
+    await this.#persistentState.ensure(vmi, settings.configuration, signal);
     const blocks = claims.filter(({ object }) => object?.spec?.volumeMode === 'Block');
     const names = new Set(blocks.map(({ volume }) => volume));
-    const created = await this.#launcherPods.create(vmi, this.#settings(), names, signal);
+    const created = await this.#launcherPods.create(vmi, settings, names, signal);
     return created.kind === 'created'
       ? { pod: created.pod }
       : { pod: undefined, problem: created.problem, error: created.error };
@@ -190,6 +198,7 @@ class VirtualMachineInstanceController {
       problem,
       claims,
       configuration: this.#settings().configuration,
+      contextId: this.#contextIds.of(vmi),
       now: this.deps.clock.now(),
     });
     const write = patchStatus(this.deps.client, virtualMachineInstances, vmi, status, signal);
