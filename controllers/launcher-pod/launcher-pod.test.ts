@@ -137,6 +137,30 @@ test('devices are asked for by their resource names', () => {
   assert.equal(limits['vendor/gpu'], 2);
 });
 
+test('the node must have the processor that the guest is to see', () => {
+  const selector = (cpu: object): unknown =>
+    specOf(vmi({ domain: { devices: {}, cpu, memory: { guest: '1Gi' } } })).nodeSelector;
+  const schedulable = { 'kubevirt.io/schedulable': 'true' };
+  assert.deepEqual(selector({ model: 'host-passthrough' }), schedulable);
+  assert.deepEqual(
+    selector({
+      model: 'Nehalem',
+      features: [
+        { name: 'aes' },
+        { name: 'vmx', policy: 'require' },
+        { name: 'mpx', policy: 'disable' },
+        { name: 'apic', policy: 'optional' },
+      ],
+    }),
+    {
+      'cpu-model.node.kubevirt.io/Nehalem': 'true',
+      'cpu-feature.node.kubevirt.io/aes': 'true',
+      'cpu-feature.node.kubevirt.io/vmx': 'true',
+      ...schedulable,
+    },
+  );
+});
+
 test('the pod goes where the VMI wants, on nodes that run VMs', () => {
   const affinity = { nodeAffinity: {} };
   const tolerations = [{ key: 'a', operator: 'Exists' as const }];

@@ -2,6 +2,7 @@
 import type { PodSpec } from '../../openapi/generated/types/core_v1.js';
 import type { VirtualMachineInstance } from '../../openapi/generated/types/kubevirt_v1.js';
 import { labels } from '../constants.js';
+import { processorLabels } from './processor-labels.js';
 import type { LauncherPodSettings } from './settings.js';
 
 type Scheduling = Pick<
@@ -15,12 +16,14 @@ type Scheduling = Pick<
 >;
 
 export function launcherScheduling(
-  { spec }: VirtualMachineInstance,
+  vmi: VirtualMachineInstance,
   { configuration }: LauncherPodSettings,
 ): Scheduling {
+  const { spec } = vmi;
   return {
     nodeSelector: {
       ...configuration.developerConfiguration?.nodeSelectors,
+      ...processorLabels(vmi),
       ...spec.nodeSelector,
       ...(spec.architecture === undefined || spec.architecture === ''
         ? {}

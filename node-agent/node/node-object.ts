@@ -8,7 +8,8 @@ import {
   type AnyCondition,
   type WantedCondition,
 } from '../../controllers/runtime/conditions.js';
-import { usableCpuModels } from './cpu-models.js';
+import { cpuFeatures, emulatedFlags } from './cpu-features.js';
+import { emulatedCpuModels, usableCpuModels } from './cpu-models.js';
 import type { HostFacts } from './host-facts.js';
 
 export const heartbeatAnnotation = 'kubevirt.io/heartbeat';
@@ -27,16 +28,37 @@ export interface NodeIdentity {
 const diskPressureShare = 0.05;
 const maximumPods = 1000;
 
-/** Labels that this agent keeps, whoever made the Node. */
-export function nodeLabels(facts: HostFacts): Record<string, string> {
-  const models = usableCpuModels(facts.cpuVendor, facts.cpuFlags);
-  const newest = models.at(-1);
+/** As libvirt calls them. */
+const vendors: Readonly<Record<string, string>> = {
+  GenuineIntel: 'Intel',
+  AuthenticAMD: 'AMD',
+  HygonGenuine: 'Hygon',
+};
+
+/** Labels that this agent keeps, whoever made the Node: what a guest's processor can be here. */
+export function nodeLabels({ kvm, cpuVendor, cpuFlags }: HostFacts): Record<string, string> {
+  const flags = kvm ? cpuFlags : emulatedFlags;
+  const models = kvm ? usableCpuModels(cpuVendor, flags) : emulatedCpuModels(flags);
+  const newest = usableCpuModels(cpuVendor, cpuFlags).at(-1);
+  const named = (prefix: string, names: readonly string[]): Record<string, string> =>
+    Object.fromEntries(names.map((name) => [`${prefix}.node.kubevirt.io/${name}`, 'true']));
   return {
     [schedulableLabel]: 'true',
-    ...(facts.cpuVendor === undefined ? {} : { [`cpu-vendor.node.kubevirt.io/${facts.cpuVendor}`]: 'true' }),
-    ...Object.fromEntries(models.map((model) => [`cpu-model.node.kubevirt.io/${model}`, 'true'])),
-    ...(newest === undefined ? {} : { [`host-model-cpu.node.kubevirt.io/${newest}`]: 'true' }),
+    ...named('cpu-vendor', cpuVendor === undefined ? [] : [vendors[cpuVendor] ?? cpuVendor]),
+    ...named('cpu-model', models),
+    ...named('cpu-feature', cpuFeatures(flags)),
+    ...named('host-model-cpu', newest === undefined ? [] : [newest]),
   };
+}
+
+const processorLabel = /^(cpu-vendor|cpu-model|cpu-feature|host-model-cpu)\.node\.kubevirt\.io\//;
+
+/** Those that no longer hold, to be taken away. */
+export function staleLabels(
+  present: Readonly<Record<string, string>>,
+  wanted: Readonly<Record<string, string>>,
+): string[] {
+  return Object.keys(present).filter((name) => processorLabel.test(name) && wanted[name] === undefined);
 }
 
 /** Labels that a kubelet would set. */

@@ -12,6 +12,7 @@ import { eventually } from '../testing/eventually.js';
 import { usableCpuModels } from './cpu-models.js';
 import { readHostFacts, type HostFacts } from './host-facts.js';
 import { keepLease, nodeLeaseNamespace } from './node-lease.js';
+import { nodeLabels } from './node-object.js';
 import { NodeRegistration } from './node-registration.js';
 
 const facts: HostFacts = {
@@ -189,11 +190,50 @@ test('this machine has facts', async () => {
   assert.ok(found.bootId.length > 0);
 });
 
-test('CPU models go by their features, in order', () => {
-  const flags = (...names: string[]): Set<string> => new Set(names);
+const flags = (...names: string[]): Set<string> => new Set(names);
+
+test('CPU models go by their features, in order, and those beside the line after what they need more', () => {
+  const nehalem = ['ssse3', 'sse4_1', 'cx16', 'sse4_2', 'popcnt'];
   assert.deepEqual(usableCpuModels('GenuineIntel', flags('ssse3', 'sse4_1', 'cx16', 'aes', 'pclmulqdq')), [
+    'Conroe',
     'Penryn',
   ]);
-  assert.deepEqual(usableCpuModels('AuthenticAMD', flags('cx16', 'popcnt', 'sse4a')), ['Opteron_G3']);
+  assert.deepEqual(usableCpuModels('GenuineIntel', flags(...nehalem, 'ibrs')), [
+    'Nehalem-IBRS',
+    'Conroe',
+    'Penryn',
+    'Nehalem',
+  ]);
+  assert.deepEqual(usableCpuModels('AuthenticAMD', flags('cx16', 'popcnt', 'sse4a')), [
+    'Opteron_G2',
+    'Opteron_G3',
+  ]);
   assert.deepEqual(usableCpuModels(undefined, flags('ssse3')), []);
+});
+
+test('labels tell what a guest’s processor can be: the machine’s under KVM, what QEMU emulates without it', () => {
+  const real = nodeLabels({ ...facts, cpuFlags: flags('sse4_1', 'ibrs', 'constant_tsc', 'nonstop_tsc') });
+  for (const name of ['sse4.1', 'spec-ctrl', 'invtsc'])
+    assert.equal(real[`cpu-feature.node.kubevirt.io/${name}`], 'true', name);
+  assert.equal(real['cpu-vendor.node.kubevirt.io/Intel'], 'true');
+  const emulated = nodeLabels({ ...facts, kvm: false, cpuFlags: flags('avx512f') });
+  assert.equal(emulated['cpu-feature.node.kubevirt.io/avx512f'], undefined);
+  assert.equal(emulated['cpu-feature.node.kubevirt.io/avx2'], 'true');
+  for (const model of ['Westmere', 'Opteron_G3'])
+    assert.equal(emulated[`cpu-model.node.kubevirt.io/${model}`], 'true', model);
+  assert.equal(emulated['cpu-model.node.kubevirt.io/Icelake-Server'], undefined);
+});
+
+test('a label that no longer holds is taken away', async (t) => {
+  const { client, start } = setUp(t);
+  start();
+  await eventually(client, nodes, key, isReady);
+  const old = 'cpu-feature.node.kubevirt.io/avx512f';
+  const mine = 'cpu-feature.example.org/mine';
+  client.put(nodes, key, (node) => ({
+    ...node,
+    metadata: { ...node.metadata, labels: { ...node.metadata.labels, [old]: 'true', [mine]: 'true' } },
+  }));
+  const node = await eventually(client, nodes, key, (each) => each?.metadata.labels?.[old] === undefined);
+  assert.equal(node?.metadata.labels?.[mine], 'true');
 });

@@ -18,6 +18,7 @@ import {
   nodeLabels,
   nodeStatus,
   schedulableLabel,
+  staleLabels,
   type NodeIdentity,
 } from './node-object.js';
 
@@ -93,12 +94,17 @@ export class NodeRegistration {
     const { clock, client, identity } = this.options;
     const { labels = {}, annotations = {} } = node.metadata;
     const wanted = nodeLabels(facts);
+    const stale = staleLabels(labels, wanted);
     const current =
+      stale.length === 0 &&
       Object.entries(wanted).every(([name, value]) => labels[name] === value) &&
       annotations[nodeAgentAddressAnnotation] === identity.streamAddress &&
       !this.isHeartbeatDue(annotations[heartbeatAnnotation]);
     if (current) return node;
-    const body = { metadata: { labels: wanted, annotations: nodeAnnotations(identity, clock.now()) } };
+    const removed = Object.fromEntries(stale.map((name) => [name, null]));
+    const body = {
+      metadata: { labels: { ...removed, ...wanted }, annotations: nodeAnnotations(identity, clock.now()) },
+    };
     return client.patch(nodes, { name: identity.name }, { type: 'merge', body }, undefined, signal);
   }
 
