@@ -26,7 +26,7 @@ async function started(t: TestContext): Promise<{ harness: Harness; node: Simula
   return { harness, node: new SimulatedNode(harness.client, harness.clock) };
 }
 
-async function run(harness: Harness, node: SimulatedNode): Promise<void> {
+async function run(node: SimulatedNode): Promise<void> {
   for (const work of ['bindPods', 'startPods', 'startGuests'] as const) {
     node[work]();
     await settle();
@@ -62,11 +62,11 @@ test('a VMI whose kernel image can not be pulled says so, and goes when it is de
 test('a VMI that runs without a pod fails, and its VM gets a new one', async (t) => {
   const { harness, node } = await started(t);
   await harness.createVm();
-  await run(harness, node);
+  await run(node);
   const first = harness.vmi()?.metadata.uid;
   await harness.removePod();
   await harness.clock.advance(15_000);
-  await run(harness, node);
+  await run(node);
   assert.notEqual(harness.vmi()?.metadata.uid, first);
   assert.equal(harness.vmi()?.status?.phase, 'Running');
 });
@@ -75,7 +75,7 @@ test('restarts and changes of a VM leave no revisions behind', async (t) => {
   const { harness, node } = await started(t);
   await harness.createVm();
   for (let turn = 0; turn < 10; turn++) {
-    await run(harness, node);
+    await run(node);
     await harness.change(virtualMachines, 'vm', ({ spec, metadata, status, ...vm }) => ({
       ...vm,
       metadata: { ...metadata, generation: (metadata.generation ?? 0) + 1 },
@@ -172,7 +172,7 @@ test('a VM is started by the field that its owner uses, and the other one stays 
 test('a VM that something else gave both fields follows its strategy, and nobody writes them to and fro', async (t) => {
   const { harness, node } = await started(t);
   await harness.createVm({ runStrategy: 'Always', running: false });
-  await run(harness, node);
+  await run(node);
   await harness.clock.advance(5000);
   assert.equal(harness.vm()?.status?.printableStatus, 'Running');
   const writes = harness.client.writes.length;
@@ -207,7 +207,7 @@ test('a launcher that is evicted while it starts is followed by another', async 
     await harness.clock.advance(1000);
     node.finishPods();
     await harness.clock.advance(20_000);
-    await run(harness, node);
+    await run(node);
     await harness.clock.advance(5000);
     assert.equal(harness.vm()?.status?.printableStatus, 'Running', way);
     assert.equal(findCondition(harness.vm()?.status?.conditions, 'Ready')?.status, 'True');
