@@ -1,5 +1,6 @@
 /** The lasting connection to one launcher: its newest status, and whether it still lives. */
 import type { VirtualMachineInstance } from '../openapi/generated/types/kubevirt_v1.js';
+import { interfacesOf } from '../openapi/launcher/interfaces.js';
 import type { DomainStatus, LauncherMethods } from '../openapi/launcher/protocol.js';
 import type { MachineStatistics } from '../openapi/launcher/statistics.js';
 import { sleep, type Clock } from '../controllers/runtime/clock.js';
@@ -38,6 +39,8 @@ export class LauncherSession {
   private starting = false;
   private refusal: LauncherError | undefined;
   private sentGrace = Number.POSITIVE_INFINITY;
+  /** By interface, whether it was told to be up. */
+  private readonly links = new Map<string, boolean>();
   private readonly closing = new AbortController();
   readonly done: Promise<void>;
 
@@ -75,6 +78,23 @@ export class LauncherSession {
         this.options.onChange();
       },
     );
+  }
+
+  /** Cuts and joins the cables of a running guest as its spec says. What the launcher was told already is not said again. */
+  setLinks(vmi: VirtualMachineInstance): void {
+    const { client } = this;
+    if (client === undefined) return;
+    for (const { name, state, sriov } of interfacesOf(vmi)) {
+      const up = state !== 'down';
+      const known = this.links.get(name) ?? (state === undefined ? up : undefined);
+      if (sriov !== undefined || known === up) continue;
+      this.links.set(name, up);
+      client.call('setLink', { name, up }, this.closing.signal).catch((error: unknown) => {
+        if (this.closing.signal.aborted) return;
+        this.links.delete(name);
+        this.options.logger.warn({ err: error, interface: name }, 'a launcher did not set a link');
+      });
+    }
   }
 
   /** Asks the guest to end. Returns false if that was asked already with a grace period as short. */

@@ -12,8 +12,13 @@ import {
 import { answer, type Dhcpv6Lease } from './dhcpv6-server.js';
 
 const lease: Dhcpv6Lease = {
-  bridge: 'k6t-eth0',
-  ipv6: { address: 'fd10:0:2::2', prefixLength: 120, isRouter: true, icmp: { send: 1, receive: 2 } },
+  ipv6: {
+    address: 'fd10:0:2::2',
+    prefixLength: 120,
+    bridge: 'k6t-eth0',
+    isRouter: true,
+    icmp: { send: 1, receive: 2 },
+  },
   serverMac: '02:00:00:00:00:01',
   names: { servers: ['10.96.0.10', 'fd00::a'], searchDomains: ['local'] },
 };

@@ -16,7 +16,6 @@ import {
 import { encodeDomains, type NameService } from './name-service.js';
 
 export interface Dhcpv6Lease {
-  readonly bridge: string;
   readonly ipv6: GuestIPv6;
   /** Any address of this machine's own: the server is known by it. */
   readonly serverMac: string;
@@ -95,12 +94,12 @@ export class Dhcpv6Server {
       socket.bind({ port: serverPort, address: '::' }, () => {
         socket.off('error', reject);
         socket.on('error', (error) => this.logger.warn('the DHCPv6 server', { error: error.message }));
-        for (const { bridge } of this.leases) socket.addMembership(allServers, `::%${bridge}`);
+        for (const { ipv6 } of this.leases) socket.addMembership(allServers, `::%${ipv6.bridge}`);
         resolve();
       });
     });
     socket.on('message', (message, { address, port }) => {
-      const lease = this.leases.find(({ bridge }) => address.endsWith(`%${bridge}`));
+      const lease = this.leases.find(({ ipv6 }) => address.endsWith(`%${ipv6.bridge}`));
       const request = parseMessage(message);
       const bytes = request && lease && answer(request, lease);
       if (!bytes) return;

@@ -33,7 +33,7 @@ export class GuestNetwork {
     this.services = [
       new DhcpServer(leases, logger),
       new Dhcpv6Server(
-        ipv6.map((tap): Dhcpv6Lease => ({ bridge: tap.bridge, ipv6: tap.ipv6, serverMac: tap.mac, names })),
+        ipv6.map((tap): Dhcpv6Lease => ({ ipv6: tap.ipv6, serverMac: tap.mac, names })),
         logger,
       ),
       ...ipv6.map((tap) => new RouterAdvertiser({ ipv6: tap.ipv6, mtu: tap.mtu, names }, clock, logger)),

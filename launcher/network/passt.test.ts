@@ -15,7 +15,7 @@ test('passt lets in what the spec lists, and everything where it lists nothing',
 });
 
 test('a node without passt says so', () => {
-  const made = { kind: 'passt', mac: '02:00:00:00:00:01', podInterface: 'eth0' } as const;
+  const made = { kind: 'passt', mac: '02:00:00:00:00:01', podInterface: 'eth0', addresses: [] } as const;
   assert.throws(
     () => passtProgram({ name: 'default' }, made, '/nowhere', false),
     /install the package passt/,

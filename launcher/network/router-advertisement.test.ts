@@ -2,7 +2,13 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { encodeAdvertisement } from './router-advertisement.js';
 
-const ipv6 = { address: 'fd10:0:2::2', prefixLength: 120, isRouter: true, icmp: { send: 1, receive: 2 } };
+const ipv6 = {
+  address: 'fd10:0:2::2',
+  prefixLength: 120,
+  bridge: 'k6t-eth0',
+  isRouter: true,
+  icmp: { send: 1, receive: 2 },
+};
 
 test('an advertisement tells router, prefix, MTU and names', () => {
   const names = { servers: ['10.96.0.10', 'fd00::a'], searchDomains: ['local'] };

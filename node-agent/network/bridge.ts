@@ -33,7 +33,7 @@ export function bridge(
   const { tap, bridge: name, user, queues, mac, icmp } = input;
   const server = `169.254.75.${10 + index}`;
   const ipv4 = guestIPv4(given, server);
-  const ipv6 = guestIPv6(given, icmp);
+  const ipv6 = guestIPv6(given, name, icmp);
   return {
     links: [
       {
@@ -54,10 +54,11 @@ export function bridge(
     tap: {
       kind: 'tap',
       device: tap,
+      podInterface,
+      addresses: [ipv4, ipv6].flatMap((known) => (known === undefined ? [] : [known.address])),
       mac,
       mtu,
       queues,
-      bridge: name,
       ...(ipv4 === undefined ? {} : { ipv4 }),
       ...(ipv6 === undefined ? {} : { ipv6 }),
     },
@@ -94,11 +95,11 @@ function guestIPv4(given: HandedOver, server: string): GuestIPv4 | undefined {
   };
 }
 
-function guestIPv6(given: HandedOver, icmp: GuestIPv6['icmp']): GuestIPv6 | undefined {
+function guestIPv6(given: HandedOver, bridge: string, icmp: GuestIPv6['icmp']): GuestIPv6 | undefined {
   const range = rangeOf(given, 6);
   if (range === undefined) return undefined;
   const isRouter = given.routes.some(({ family, dst }) => family === 6 && dst === 'default');
-  return { address: bare(range), prefixLength: parseRange(range).prefixLength, isRouter, icmp };
+  return { address: bare(range), prefixLength: parseRange(range).prefixLength, bridge, isRouter, icmp };
 }
 
 function bare(range: string): string {

@@ -15,7 +15,7 @@ import {
   type GuestNetworkRequest,
   type GuestNetworks as GuestNetworksContract,
 } from './interface.js';
-import { batch, ensureLinks, readLinks, readRoutes, type Link } from './links.js';
+import { batch, ensureLinks, globalAddresses, readLinks, readRoutes, type Link } from './links.js';
 import { masquerade, type BindingInput } from './masquerade.js';
 import { bridgeName, podInterface, tapName } from './names.js';
 import { bridgeTable, translationTable, type BridgedGuest, type TranslatedGuest } from './nftables.js';
@@ -109,7 +109,8 @@ class Setup {
       throw new NetworkError(`the pod has no interface ${device}, which network ${entry.name} needs`);
     }
     if (entry.passtBinding ?? entry.passt) {
-      return { kind: 'passt', mac: guestMac(vmi, entry), podInterface: device };
+      const addresses = globalAddresses(link).map(({ local }) => local);
+      return { kind: 'passt', mac: guestMac(vmi, entry), podInterface: device, addresses };
     }
     const tap = tapName(network);
     if (entry.binding) return this.pluginTap(entry, tap, link);
@@ -128,19 +129,20 @@ class Setup {
   }
 
   /** What a binding plugin of domain attachment type `tap` has made. */
-  private pluginTap(entry: Interface, tap: string, { mtu }: Link): LauncherInterface {
+  private pluginTap(entry: Interface, tap: string, link: Link): LauncherInterface {
     if (!this.present.some(({ ifname }) => ifname === tap)) {
       const plugin = entry.binding?.name ?? '';
       throw new NetworkError(
         `the binding plugin ${plugin} of network ${entry.name} has made no device ${tap}`,
       );
     }
-    return { kind: 'tap', device: tap, mac: guestMac(this.request.vmi, entry), mtu, queues: 1, bridge: '' };
+    const mac = guestMac(this.request.vmi, entry);
+    const addresses = globalAddresses(link).map(({ local }) => local);
+    return { kind: 'tap', device: tap, mac, mtu: link.mtu, queues: 1, podInterface: link.ifname, addresses };
   }
 
   private async bindMasquerade(input: BindingInput, link: Link): Promise<LauncherInterface> {
-    const hasIPv6 = link.addr_info.some(({ family, scope }) => family === 'inet6' && scope !== 'link');
-    const facts = { podInterface: link.ifname, mtu: link.mtu, hasIPv6 };
+    const facts = { podInterface: link.ifname, mtu: link.mtu, addresses: globalAddresses(link) };
     const { links, translated, tap } = masquerade(input, facts);
     await ensureLinks(this.commands, this.present, links);
     this.translated.push(translated);
@@ -182,11 +184,11 @@ class Setup {
     for (const each of Object.values(made)) {
       if (each.kind !== 'tap' || each.ipv6 === undefined) continue;
       const state = await this.states.read(pod.metadata.uid);
-      const known = state.relays[each.bridge];
-      const identity = await ensureRelay(namespace, each.bridge, each.ipv6.icmp, known);
+      const known = state.relays[each.ipv6.bridge];
+      const identity = await ensureRelay(namespace, each.ipv6.bridge, each.ipv6.icmp, known);
       if (identity.pid === known?.pid) continue;
       const { pid, startTime, bootId } = identity;
-      const relays = { ...state.relays, [each.bridge]: { pid, startTime, bootId } };
+      const relays = { ...state.relays, [each.ipv6.bridge]: { pid, startTime, bootId } };
       await this.states.write(pod.metadata.uid, { ...state, relays });
     }
   }

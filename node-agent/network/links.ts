@@ -6,7 +6,7 @@ export interface Address {
   readonly local: string;
   readonly prefixlen: number;
   readonly family: 'inet' | 'inet6';
-  /** `link` for fe80::/10, `host` for loopback. */
+  /** `global`, `link` for fe80::/10, `host` for loopback. */
   readonly scope: string;
 }
 
@@ -19,6 +19,14 @@ export interface Link {
   readonly master?: string;
   readonly ifalias?: string;
   readonly addr_info: readonly Address[];
+}
+
+/** Those of the link that others can reach, IPv4 first. */
+export function globalAddresses({ addr_info: addresses }: Link): readonly Address[] {
+  const order = { inet: 0, inet6: 1 };
+  return addresses
+    .filter(({ scope }) => scope === 'global')
+    .toSorted((one, other) => order[one.family] - order[other.family]);
 }
 
 export interface Route {

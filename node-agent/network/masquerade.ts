@@ -3,7 +3,7 @@ import type { Interface, PodNetwork } from '../../openapi/generated/types/kubevi
 import { addressAt, parseRange } from '../../openapi/ip-address.js';
 import type { GuestIPv4, GuestIPv6, TapInterface } from '../../openapi/launcher/network.js';
 import { NetworkError } from './interface.js';
-import { bridgeLink, tapLink, type WantedLink } from './links.js';
+import { bridgeLink, tapLink, type Address, type WantedLink } from './links.js';
 import type { TranslatedGuest } from './nftables.js';
 
 const defaultRange = '10.0.2.0/24';
@@ -14,7 +14,7 @@ export const routerAddress = 'fe80::1/64';
 export interface PodFacts {
   readonly podInterface: string;
   readonly mtu: number;
-  readonly hasIPv6: boolean;
+  readonly addresses: readonly Address[];
 }
 
 export interface BindingInput {
@@ -35,9 +35,13 @@ export interface MasqueradePlan {
   readonly tap: TapInterface;
 }
 
-export function masquerade(input: BindingInput, { podInterface, mtu, hasIPv6 }: PodFacts): MasqueradePlan {
+export function masquerade(
+  input: BindingInput,
+  { podInterface, mtu, addresses: own }: PodFacts,
+): MasqueradePlan {
   const { entry, pod, tap, bridge, user, queues, mac, icmp } = input;
   const ipv4 = addressesIn(pod?.vmNetworkCIDR ?? defaultRange);
+  const hasIPv6 = own.some(({ family }) => family === 'inet6');
   const ipv6 = hasIPv6 ? addressesIn(pod?.vmIPv6NetworkCIDR ?? defaultIPv6Range) : undefined;
   const addresses = [
     `${ipv4.gateway}/${ipv4.prefixLength}`,
@@ -64,14 +68,15 @@ export function masquerade(input: BindingInput, { podInterface, mtu, hasIPv6 }: 
     tap: {
       kind: 'tap',
       device: tap,
+      podInterface,
+      addresses: own.map(({ local }) => local),
       mac,
       mtu,
       queues,
-      bridge,
       ipv4: guestIPv4,
       ...(ipv6 === undefined
         ? {}
-        : { ipv6: { address: ipv6.guest, prefixLength: ipv6.prefixLength, isRouter: true, icmp } }),
+        : { ipv6: { address: ipv6.guest, prefixLength: ipv6.prefixLength, bridge, isRouter: true, icmp } }),
     },
   };
 }

@@ -12,6 +12,7 @@ import {
   type AnyCondition,
   type WantedCondition,
 } from '../../controllers/runtime/conditions.js';
+import type { NodePart } from '../launcher-session.js';
 import { interfaceStatus } from './interfaces.js';
 import { volumeStatus } from './volume-status.js';
 
@@ -32,6 +33,8 @@ export interface StatusInput {
   /** Milliseconds. */
   readonly now: number;
   readonly node: NodeFacts;
+  /** What the node has made for it; undefined while it is not known. */
+  readonly part: NodePart | undefined;
 }
 
 export interface NodeFacts {
@@ -159,7 +162,7 @@ function guestOSInfo({ os = {} }: GuestInfo): VirtualMachineInstanceGuestOSInfo 
 }
 
 function runningFields(input: StatusInput): VirtualMachineInstanceStatus {
-  const { vmi, domain, node } = input;
+  const { vmi, domain, node, part } = input;
   const before = vmi.status ?? {};
   const guestOS = domain?.guest === undefined ? undefined : guestOSInfo(domain.guest);
   const volumes = volumeStatus(vmi);
@@ -167,7 +170,7 @@ function runningFields(input: StatusInput): VirtualMachineInstanceStatus {
     ...(domain?.machineType === undefined ? {} : { machine: { type: domain.machineType } }),
     ...(guestOS === undefined ? {} : { guestOSInfo: guestOS }),
     ...(volumes.length === 0 ? {} : { volumeStatus: volumes }),
-    interfaces: interfaceStatus(vmi, domain?.guest),
+    ...(part === undefined ? {} : { interfaces: interfaceStatus(vmi, domain?.guest, part.network) }),
     fsFreezeStatus: domain?.fileSystemsFrozen === true ? 'frozen' : undefined,
     runtimeUser: before.runtimeUser ?? node.runtimeUser,
     ...(node.launcherVersion === undefined ? {} : { launcherContainerImageVersion: node.launcherVersion }),

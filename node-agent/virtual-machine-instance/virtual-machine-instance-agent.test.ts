@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { VirtualMachineInstance } from '../../openapi/generated/types/kubevirt_v1.js';
+import { stableMac } from '../../openapi/launcher/interfaces.js';
 import { systemClock } from '../../controllers/runtime/clock.js';
 import { findCondition } from '../../controllers/runtime/conditions.js';
 import { Informers } from '../../controllers/runtime/informers.js';
@@ -113,7 +114,13 @@ test('Scheduled becomes Running in one write that says everything', async (t) =>
     ],
   );
   assert.deepEqual(status.interfaces, [
-    { name: 'default', linkState: 'up', infoSource: 'domain', queueCount: 1 },
+    {
+      name: 'default',
+      linkState: 'up',
+      infoSource: 'domain',
+      queueCount: 1,
+      mac: stableMac(vmi?.metadata.uid ?? '', 'default'),
+    },
   ]);
   assert.deepEqual(recorder.reasons(), ['Started']);
 });

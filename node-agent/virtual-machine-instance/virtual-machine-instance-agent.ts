@@ -139,7 +139,7 @@ export class VirtualMachineInstanceAgent {
     if (view.kind === 'connecting') return undefined;
     const prepared =
       view.kind === 'connected' ? await this.command(vmi, entry, view.status.state, signal) : true;
-    await this.write(key, vmi, session, view, signal);
+    await this.write(key, vmi, entry, view, signal);
     return prepared ? undefined : { requeueAfter: prepareAgainMilliseconds };
   }
 
@@ -186,6 +186,7 @@ export class VirtualMachineInstanceAgent {
     // Also of a guest that an earlier agent has started: what of its network ended with that agent comes back.
     entry.part ??= await this.prepare(vmi, entry.pod, signal);
     if (entry.part !== undefined && state === 'Waiting') entry.session.start(vmi, entry.part);
+    else if (countingStates.has(state)) entry.session.setLinks(vmi);
     return entry.part !== undefined;
   }
 
@@ -220,14 +221,14 @@ export class VirtualMachineInstanceAgent {
   private async write(
     key: string,
     vmi: VirtualMachineInstance,
-    session: LauncherSession,
+    { session, part }: Entry,
     view: Exclude<SessionView, { kind: 'connecting' }>,
     signal: AbortSignal,
   ): Promise<void> {
     const { client, clock, node, recorder } = this.options;
     const { status: domain } = view;
     const failure = this.failure(session, view);
-    const wanted = nextStatus({ vmi, domain, failure, now: clock.now(), node });
+    const wanted = nextStatus({ vmi, domain, failure, now: clock.now(), node, part });
     let after: VirtualMachineInstance | undefined;
     try {
       after = await patchStatus(client, virtualMachineInstances, vmi, wanted, signal);

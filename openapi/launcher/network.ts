@@ -7,29 +7,31 @@ export interface LauncherNetwork {
 
 export type LauncherInterface = TapInterface | PasstInterface;
 
+interface InterfaceInPod {
+  /** The pod's interface on the network. */
+  readonly podInterface: string;
+  /** By which others reach the guest, IPv4 first; none where the node does not know. */
+  readonly addresses: readonly string[];
+  /** Of the guest's interface. */
+  readonly mac: string;
+}
+
 /** QEMU opens a tap device; its far end is a bridge in the pod's namespace. */
-export interface TapInterface {
+export interface TapInterface extends InterfaceInPod {
   readonly kind: 'tap';
   /** A persistent tap device that belongs to the launcher's user. */
   readonly device: string;
-  /** Of the guest's interface. */
-  readonly mac: string;
   readonly mtu: number;
   /** Queue pairs. */
   readonly queues: number;
-  /** The bridge's name; what the launcher sends to the guest leaves by it. */
-  readonly bridge: string;
   /** What the launcher's DHCP server and router advertisements tell; absent where nobody knows the guest's addresses. */
   readonly ipv4?: GuestIPv4;
   readonly ipv6?: GuestIPv6;
 }
 
 /** passt gives the guest the pod's own addresses and answers the guest itself. The launcher starts it. */
-export interface PasstInterface {
+export interface PasstInterface extends InterfaceInPod {
   readonly kind: 'passt';
-  readonly mac: string;
-  /** The pod's interface. */
-  readonly podInterface: string;
 }
 
 export interface GuestIPv4 {
@@ -45,6 +47,8 @@ export interface GuestIPv4 {
 export interface GuestIPv6 {
   readonly address: string;
   readonly prefixLength: number;
+  /** The bridge's name; what the launcher sends to the guest leaves by it. */
+  readonly bridge: string;
   /** Whether the launcher's side of the bridge is the guest's router. */
   readonly isRouter: boolean;
   /** UDP ports of the loopback interface: a datagram to `send` leaves as ICMPv6 on the bridge; the guest's arrive at `receive`. */
