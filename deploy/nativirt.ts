@@ -6,6 +6,7 @@ const commands: Readonly<Record<string, string>> = {
   apiserver: 'the API server of a cluster, behind its kube-apiserver',
   controllers: 'the controllers, as clients of an API server',
   'node-agent': 'what one node does for its virtual machines',
+  import: "brings the objects of KubeVirt's custom resources into our store",
   launcher: 'runs one virtual machine; started by the node agent',
 };
 

@@ -37,7 +37,7 @@ export async function startApiserver(options: ApiserverOptions, logger: Logger):
     const connection = await loadConnection(options.kubeconfig);
     const client = createHttpClient({ ...connection, userAgent: name, fieldManager: name });
     open.unshift(() => client.close());
-    const backend = await openStore(options.store, options.encryptionConfigFile, logger);
+    const backend = await openStore(options.store, logger);
     open.unshift(() => backend.close());
     const api = await startApi({
       backend,

@@ -1,17 +1,7 @@
 /** Flags of `nativirt apiserver`, named as kube-apiserver names its own. */
 import { parseDurationMs } from '../../openapi/duration.js';
 import { FlagError, integerFlag, logLevelFlag, parseFlags, requiredFlag } from '../commands/flags.js';
-
-export type StoreOptions =
-  | { readonly kind: 'level'; readonly directory: string }
-  | {
-      readonly kind: 'etcd';
-      readonly endpoints: readonly string[];
-      readonly prefix: string;
-      readonly caFile: string | undefined;
-      readonly certFile: string | undefined;
-      readonly keyFile: string | undefined;
-    };
+import { storeFlags, storeOptions, storeUsage, type StoreOptions } from './store-options.js';
 
 export interface ApiserverOptions {
   readonly bindAddress: string;
@@ -21,8 +11,6 @@ export interface ApiserverOptions {
   readonly tlsPrivateKeyFile: string;
   readonly kubeconfig: string | undefined;
   readonly store: StoreOptions;
-  /** kube-apiserver's EncryptionConfiguration; absent: objects are stored plainly. */
-  readonly encryptionConfigFile: string | undefined;
   readonly nodeAgentAuthorityFile: string;
   readonly nodeAgentCertFile: string;
   readonly nodeAgentKeyFile: string;
@@ -56,15 +44,7 @@ Serves KubeVirt's API groups behind a cluster's kube-apiserver, which an APIServ
   --authentication-token-webhook-cache-ttl DURATION           how long a TokenReview counts (default: 10s)
   --authorization-webhook-cache-authorized-ttl DURATION       how long a SubjectAccessReview that allows (default: 10s)
   --authorization-webhook-cache-unauthorized-ttl DURATION     and one that refuses (default: 10s)
-  --etcd-servers URLS         members, separated by commas: for two or more replicas
-  --etcd-cafile FILE          who issues etcd's certificates
-  --etcd-certfile FILE        what we show to etcd
-  --etcd-keyfile FILE         the key of that
-  --etcd-prefix PREFIX        before all keys (default: /nativirt)
-  --encryption-provider-config FILE  how objects are encrypted in the store (apiserver.config.k8s.io/v1
-                              EncryptionConfiguration: aesgcm, identity); read again when it changes
-  --data-dir DIR              an embedded store instead of etcd: for one replica
-  --node-agent-certificate-authority FILE  who issues the certificates of node agents
+${storeUsage}  --node-agent-certificate-authority FILE  who issues the certificates of node agents
   --node-agent-client-certificate FILE     what we show to them
   --node-agent-client-key FILE             the key of that
   --component-namespace NAMESPACE  where the service accounts of controllers and node agents are (default: kubevirt)
@@ -89,13 +69,7 @@ const flags = {
   'authentication-token-webhook-cache-ttl': text,
   'authorization-webhook-cache-authorized-ttl': text,
   'authorization-webhook-cache-unauthorized-ttl': text,
-  'etcd-servers': text,
-  'etcd-cafile': text,
-  'etcd-certfile': text,
-  'etcd-keyfile': text,
-  'etcd-prefix': text,
-  'encryption-provider-config': text,
-  'data-dir': text,
+  ...storeFlags,
   'node-agent-certificate-authority': text,
   'node-agent-client-certificate': text,
   'node-agent-client-key': text,
@@ -124,7 +98,6 @@ export function parseApiserverOptions(argv: readonly string[]): ApiserverOptions
     tlsPrivateKeyFile: required('tls-private-key-file'),
     kubeconfig: values.kubeconfig,
     store: storeOptions(values),
-    encryptionConfigFile: values['encryption-provider-config'],
     nodeAgentAuthorityFile: required('node-agent-certificate-authority'),
     nodeAgentCertFile: required('node-agent-client-certificate'),
     nodeAgentKeyFile: required('node-agent-client-key'),
@@ -144,23 +117,6 @@ export function parseApiserverOptions(argv: readonly string[]): ApiserverOptions
     auditPolicyFile: values['audit-policy-file'],
     auditLogPath: values['audit-log-path'],
     logLevel: logLevelFlag(values['log-level']),
-  };
-}
-
-function storeOptions(values: Values): StoreOptions {
-  const directory = values['data-dir'];
-  const endpoints = (values['etcd-servers'] ?? '').split(',').filter((endpoint) => endpoint !== '');
-  if (directory !== undefined && endpoints.length > 0)
-    throw new FlagError('--data-dir and --etcd-servers: only one of them');
-  if (directory !== undefined) return { kind: 'level', directory };
-  if (endpoints.length === 0) throw new FlagError('--etcd-servers or --data-dir must be given');
-  return {
-    kind: 'etcd',
-    endpoints,
-    prefix: values['etcd-prefix'] ?? '/nativirt',
-    caFile: values['etcd-cafile'],
-    certFile: values['etcd-certfile'],
-    keyFile: values['etcd-keyfile'],
   };
 }
 

@@ -7,13 +7,10 @@ import { openEtcdBackend } from '../../storage/etcd/backend.js';
 import type { Backend } from '../../storage/interface.js';
 import { openLevelBackend } from '../../storage/level/backend.js';
 import { WatchedFiles } from '../certificates/watched-files.js';
-import type { StoreOptions } from './options.js';
+import type { StoreOptions } from './store-options.js';
 
-export async function openStore(
-  store: StoreOptions,
-  encryptionConfigFile: string | undefined,
-  logger: Logger,
-): Promise<Backend> {
+export async function openStore(store: StoreOptions, logger: Logger): Promise<Backend> {
+  const { encryptionConfigFile } = store;
   if (encryptionConfigFile === undefined) return openPlain(store, logger);
   const configuration = await WatchedFiles.open({
     paths: [encryptionConfigFile],

@@ -20,6 +20,7 @@ const entryPoints = {
   'policy-worker': 'apiserver/policy/worker.ts',
   controllers: 'deploy/commands/controllers.ts',
   'node-agent': 'deploy/commands/node-agent.ts',
+  import: 'deploy/commands/import.ts',
   launcher: 'deploy/commands/launcher.ts',
   standalone: 'deploy/commands/standalone.ts',
   'kubectl-virt': 'cli/main.ts',
