@@ -181,7 +181,9 @@ test('the API server takes its arguments, and its store is one process’s or et
     'https://b:2379',
   ]);
   assert.equal(options?.anonymous, false);
-  assert.equal(options.encryptionConfigFile, '/etc/nativirt/encryption/config.yaml');
+  assert.ok(
+    argumentsOf(replicated).includes('--encryption-provider-config=/etc/nativirt/encryption/config.yaml'),
+  );
   assert.equal(find(replicated, 'Deployment', 'nativirt-apiserver').spec?.strategy?.type, 'RollingUpdate');
   await assert.rejects(renderChart(['apiserver.replicas=2']), /an embedded store has one API server/);
 });

@@ -4,6 +4,7 @@ import { createHttpClient } from '../../controllers/runtime/http-client.js';
 import { loadConnection } from '../../controllers/runtime/kubeconfig.js';
 import { createNodeAgent } from '../../node-agent/agent.js';
 import { inRounds, registerGuestStatistics } from '../../node-agent/metrics/guest-statistics.js';
+import { GuestNetworks } from '../../node-agent/network/guest-networks.js';
 import { watchCredentials } from '../certificates/watched-files.js';
 import { launcherCommand } from '../standalone/launcher-command.js';
 import { bindAddressFlag, healthUsage, startHealthServer } from '../health/health-server.js';
@@ -22,6 +23,8 @@ const usage = `Usage: nativirt node-agent --tls-cert-file FILE --tls-private-key
   --tls-cert-file FILE         certificate of the streams: it names <node>.node-agent.nativirt.io
   --tls-private-key-file FILE  its key
   --client-ca-file FILE        who issues the API server's client certificate
+  --proc-dir DIR               the node's processes, where /proc shows others (default: /proc)
+  --network-dir DIR            what it keeps of pods' networks while they are there (default: /run/nativirt/networks)
   --register-node              where there is no kubelet: make the Node object and run launcher pods as processes
   --data-dir DIR               their pods and images
   --qemu PATH                  the QEMU to run (default: qemu-system-x86_64 on PATH)
@@ -37,6 +40,8 @@ export const run = (argv: readonly string[]): Promise<number> =>
       kubeconfig: { type: 'string' },
       'node-name': { type: 'string' },
       'kubelet-dir': { type: 'string' },
+      'proc-dir': { type: 'string' },
+      'network-dir': { type: 'string' },
       'data-dir': { type: 'string' },
       'bind-address': { type: 'string' },
       'stream-port': { type: 'string' },
@@ -81,7 +86,12 @@ export const run = (argv: readonly string[]): Promise<number> =>
                 defaultRegistry: flags['default-registry'],
               },
             }
-          : { kind: 'kubelet', directory: flags['kubelet-dir'] ?? '/var/lib/kubelet' },
+          : {
+              kind: 'kubelet',
+              directory: flags['kubelet-dir'] ?? '/var/lib/kubelet',
+              networks: new GuestNetworks(flags['network-dir'] ?? '/run/nativirt/networks'),
+              proc: flags['proc-dir'] ?? '/proc',
+            },
       streams: {
         credentials: () => credentials.current,
         host: flags['bind-address'] ?? '127.0.0.1',
