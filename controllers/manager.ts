@@ -32,6 +32,7 @@ import {
   createVirtualMachineInstanceController,
   type LauncherImage,
 } from './virtual-machine-instance/virtual-machine-instance-controller.js';
+import { createTopologyController } from './topology/topology-controller.js';
 import { createVirtualMachineController } from './virtual-machine/virtual-machine-controller.js';
 import { createWorkloadUpdater } from './workload-updater/workload-updater.js';
 
@@ -45,6 +46,7 @@ export const clusterControllers = [
   'disruption-budget',
   'evacuation',
   'workload-updater',
+  'topology',
 ] as const;
 /** Those that a Kubernetes cluster has already. */
 const standaloneControllers = [
@@ -200,6 +202,8 @@ function create(
       return createEvacuationController(deps);
     case 'workload-updater':
       return createWorkloadUpdater(deps, launcher.launcherImage);
+    case 'topology':
+      return createTopologyController(deps);
     case 'scheduler':
       return createSchedulerController(deps);
     case 'garbage-collector':

@@ -6,15 +6,22 @@ import { controllerRules, rulesFor } from './rbac.js';
 import type { Client } from './runtime/client.js';
 import type { Runnable } from './runtime/controller.js';
 import {
+  kubeVirts,
+  nodes,
   persistentVolumeClaims,
+  podDisruptionBudgets,
   pods,
   storageClasses,
+  virtualMachineInstanceMigrations,
   virtualMachineInstanceReplicaSets,
   virtualMachineInstances,
   virtualMachinePools,
   virtualMachines,
 } from './runtime/kinds.js';
 import { settle } from './runtime/testing/fake-clock.js';
+import { createDisruptionBudgetController } from './disruption-budget/disruption-budget-controller.js';
+import { createEvacuationController } from './evacuation/evacuation-controller.js';
+import { createNodeController } from './node/node-controller.js';
 import { createNodeLifecycleController } from './node-lifecycle/node-lifecycle-controller.js';
 import { createPersistentVolumeController } from './persistent-volume/persistent-volume-controller.js';
 import { standardStorageClass } from './persistent-volume/storage-class.js';
@@ -23,8 +30,10 @@ import { createPoolController } from './pool/pool-controller.js';
 import { createReplicaSetController } from './replica-set/replica-set-controller.js';
 import { createSchedulerController } from './scheduler/scheduler.js';
 import { Harness, guest } from './testing/harness.js';
+import { createTopologyController } from './topology/topology-controller.js';
 import { createVirtualMachineInstanceController } from './virtual-machine-instance/virtual-machine-instance-controller.js';
 import { createVirtualMachineController } from './virtual-machine/virtual-machine-controller.js';
+import { createWorkloadUpdater } from './workload-updater/workload-updater.js';
 
 /** Fails any call that the controller's rules do not allow, by remembering it. */
 function checked(client: Client, name: ControllerName, denied: Set<string>): Client {
@@ -176,6 +185,65 @@ test('nor do replica sets and pools', async (t) => {
     },
   }));
   await settle();
+  assert.deepEqual([...denied], []);
+});
+
+test('nor do those that empty nodes, keep budgets, update launchers and watch over nodes', async (t) => {
+  const denied = new Set<string>();
+  const harness = new Harness();
+  t.after(() => harness.stop());
+  const as = confinedTo(denied);
+  await harness.client.create(kubeVirts, {
+    apiVersion: 'kubevirt.io/v1',
+    kind: 'KubeVirt',
+    metadata: {
+      namespace: 'default',
+      name: 'kubevirt',
+      annotations: { 'nativirt.io/fast-failover': 'true' },
+    },
+    spec: { workloadUpdateStrategy: { workloadUpdateMethods: ['Evict'] } },
+  });
+  await harness.createNode();
+  await harness.change(nodes, 'node1', ({ metadata, ...node }) => ({
+    ...node,
+    metadata: {
+      ...metadata,
+      labels: { ...metadata.labels, 'cpu-timer.node.kubevirt.io/tsc-frequency': '2000000000' },
+    },
+  }));
+  await harness.start(
+    as('node', createNodeController),
+    as('disruption-budget', createDisruptionBudgetController),
+    as('evacuation', createEvacuationController),
+    as('workload-updater', (deps) => createWorkloadUpdater(deps, 'launcher:2')),
+    as('topology', createTopologyController),
+    as('virtual-machine-instance', (deps) =>
+      createVirtualMachineInstanceController(deps, { launcherImage: 'launcher:1' }),
+    ),
+  );
+  const key = { namespace: 'default', name: 'vm' };
+  await harness.client.create(virtualMachineInstances, {
+    apiVersion: 'kubevirt.io/v1',
+    kind: 'VirtualMachineInstance',
+    metadata: { ...key, finalizers: ['kubevirt.io/foregroundDeleteVirtualMachine'] },
+    spec: { ...guest(), evictionStrategy: 'External' },
+  });
+  await settle();
+  await harness.bindAndRun();
+  await harness.startGuest();
+  const conditions = [{ type: 'LiveMigratable', status: 'True' }];
+  await harness.setStatus(virtualMachineInstances, 'vm', { conditions, evacuationNodeName: 'node1' });
+  await harness.change(virtualMachineInstances, 'vm', (vmi) => ({
+    ...vmi,
+    spec: { ...vmi.spec, evictionStrategy: 'LiveMigrate' },
+  }));
+  assert.equal(harness.client.all(podDisruptionBudgets).length, 1);
+  assert.equal(harness.client.all(virtualMachineInstanceMigrations).length, 1);
+  assert.notEqual(harness.vmi()?.metadata.labels?.['kubevirt.io/outdatedLauncherImage'], undefined);
+  harness.client.remove(nodes, { name: 'node1' });
+  await harness.clock.advance(120_000);
+  assert.equal(harness.vmi()?.status?.phase, 'Failed');
+  assert.equal(harness.client.all(podDisruptionBudgets).length, 0);
   assert.deepEqual([...denied], []);
 });
 

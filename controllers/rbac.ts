@@ -43,6 +43,7 @@ export const controllerRules: Readonly<Record<ControllerName, readonly PolicyRul
     rule(kubevirt, ['kubevirts'], read),
     rule('', ['pods'], [...read, 'create', 'delete']),
     rule('', ['persistentvolumeclaims'], [...read, 'create']),
+    rule('', ['nodes'], read),
     events,
   ],
   'replica-set': [
@@ -100,6 +101,7 @@ export const controllerRules: Readonly<Record<ControllerName, readonly PolicyRul
     rule('', ['pods/eviction'], ['create']),
     events,
   ],
+  topology: [rule('', ['nodes'], [...read, 'patch']), rule(kubevirt, ['virtualmachineinstances'], read)],
   scheduler: [
     rule('', ['pods'], [...read, 'delete']),
     rule('', ['pods/binding'], ['create']),

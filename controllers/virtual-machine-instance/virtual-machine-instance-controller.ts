@@ -1,5 +1,5 @@
 /** Makes the launcher pod of each VMI, and carries the VMI through its phases until a node agent takes over. */
-import type { PersistentVolumeClaim, Pod } from '../../openapi/generated/types/core_v1.js';
+import type { Node, PersistentVolumeClaim, Pod } from '../../openapi/generated/types/core_v1.js';
 import type { KubeVirt, VirtualMachineInstance } from '../../openapi/generated/types/kubevirt_v1.js';
 import { claimIndex, claimKeys, findClaims } from '../claims.js';
 import { configurationFrom } from '../configuration.js';
@@ -11,11 +11,12 @@ import { isNotFound } from '../runtime/errors.js';
 import type { EventRecorder } from '../runtime/event-recorder.js';
 import { Expectations } from '../runtime/expectations.js';
 import { controllerIndex, type Informer } from '../runtime/informer.js';
-import { kubeVirts, persistentVolumeClaims, pods, virtualMachineInstances } from '../runtime/kinds.js';
+import { kubeVirts, nodes, persistentVolumeClaims, pods, virtualMachineInstances } from '../runtime/kinds.js';
 import { keyOf } from '../runtime/object-key.js';
 import type { Priority } from '../runtime/waiting-keys.js';
 import { controllerOf, patchFinalizers, patchStatus } from '../runtime/writes.js';
 import { ContextIds } from './context-ids.js';
+import { withTopologyHints } from '../topology/hints.js';
 import { LauncherPods } from './launcher-pods.js';
 import { PersistentState } from './persistent-state.js';
 import { Patience } from '../patience.js';
@@ -57,6 +58,7 @@ class VirtualMachineInstanceController {
   readonly #pods: Informer<Pod>;
   readonly #claims: Informer<PersistentVolumeClaim>;
   readonly #kubeVirts: Informer<KubeVirt>;
+  readonly #nodes: Informer<Node>;
 
   constructor(
     private readonly deps: ControllerDependencies,
@@ -70,12 +72,13 @@ class VirtualMachineInstanceController {
     this.#pods = deps.informers.get(pods, { labelSelector: `${labels.app}=${launcherApp}` });
     this.#claims = deps.informers.get(persistentVolumeClaims);
     this.#kubeVirts = deps.informers.get(kubeVirts);
+    this.#nodes = deps.informers.get(nodes);
     this.#persistentState = new PersistentState(deps.client, this.#claims);
     this.#contextIds = new ContextIds(this.#vmis, deps.random);
     this.#vmis.addIndex(claimIndex, (vmi) => claimKeys(vmi.metadata.namespace, vmi.spec));
     this.controller = new Controller({
       name: 'virtual-machine-instance',
-      informers: [this.#vmis, this.#pods, this.#claims, this.#kubeVirts],
+      informers: [this.#vmis, this.#pods, this.#claims, this.#kubeVirts, this.#nodes],
       reconcile: (key, signal) => this.#reconcile(key, signal),
       logger: deps.logger,
       clock: deps.clock,
@@ -150,8 +153,9 @@ class VirtualMachineInstanceController {
     const phase = vmi.status?.phase;
     const unborn =
       existing === undefined && (phase === undefined || phase === '' || phase === phases.pending);
-    const attempt: Attempt = unborn ? await this.#launch(vmi, signal) : { pod: existing };
-    const requeueAfter = await this.#writeStatus(vmi, attempt, signal);
+    const hinted = withTopologyHints(vmi, existing, this.#nodes);
+    const attempt: Attempt = unborn ? await this.#launch(hinted, signal) : { pod: existing };
+    const requeueAfter = await this.#writeStatus(vmi, attempt, signal, hinted);
     if (attempt.error !== undefined) throw attempt.error;
     return requeueAfter === undefined ? undefined : { requeueAfter };
   }
@@ -184,6 +188,7 @@ class VirtualMachineInstanceController {
     vmi: VirtualMachineInstance,
     { pod, problem }: Attempt,
     signal: AbortSignal,
+    hinted = vmi,
   ): Promise<number | undefined> {
     const claims = new Map(
       findClaims(this.#claims, vmi.metadata.namespace, vmi.spec).flatMap(({ volume, object }) =>
@@ -192,7 +197,7 @@ class VirtualMachineInstanceController {
     );
     const transition = nextTransition({ vmi, pod, lostFor: this.#lostFor(vmi, pod) });
     const status = nextStatus({
-      vmi,
+      vmi: hinted,
       pod,
       transition,
       problem,

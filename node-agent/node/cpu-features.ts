@@ -35,10 +35,15 @@ export const emulatedFlags: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Invariance takes two of the kernel's flags: it ticks at one rate, and does not stop. */
+/** It ticks at one rate, and does not stop. */
 const invariant = ['constant_tsc', 'nonstop_tsc'];
+
+/** Of the time stamp counter. */
+export function isInvariant(flags: ReadonlySet<string>): boolean {
+  return invariant.every((flag) => flags.has(flag));
+}
 
 export function cpuFeatures(flags: ReadonlySet<string>): string[] {
   const names = [...flags].map((flag) => libvirtNames[flag] ?? flag);
-  return invariant.every((flag) => flags.has(flag)) ? [...names, 'invtsc'] : names;
+  return isInvariant(flags) ? [...names, 'invtsc'] : names;
 }

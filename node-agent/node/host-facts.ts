@@ -2,6 +2,7 @@
 import { access, constants, readdir, readFile, statfs } from 'node:fs/promises';
 import { arch, cpus, release, totalmem } from 'node:os';
 import { readTextIfPresent } from '../files.js';
+import { isInvariant } from './cpu-features.js';
 
 export interface HostFacts {
   /** As Kubernetes calls it: `amd64`, `arm64`. */
@@ -15,6 +16,8 @@ export interface HostFacts {
   readonly hugepages: Readonly<Record<string, string>>;
   readonly cpuVendor: string | undefined;
   readonly cpuFlags: ReadonlySet<string>;
+  /** The time stamp counter, where it is invariant and the kernel tells its frequency (Hz). */
+  readonly tsc?: { readonly frequency: number; readonly scalable: boolean } | undefined;
   /** /dev/kvm is there and this process may use it. */
   readonly kvm: boolean;
   readonly machineId: string;
@@ -56,6 +59,17 @@ async function readHugepages(): Promise<Record<string, string>> {
   return found;
 }
 
+/** Where the kernel has been built or patched to tell it. */
+const frequencyFile = '/sys/devices/system/cpu/cpu0/tsc_freq_khz';
+const hertz = 1000;
+
+async function readTsc(cpuinfo: string, flags: ReadonlySet<string>): Promise<HostFacts['tsc']> {
+  const frequency = Number(await text(frequencyFile)) * hertz;
+  if (!Number.isSafeInteger(frequency) || frequency === 0 || !isInvariant(flags)) return undefined;
+  const virtualization = cpuField(cpuinfo, 'vmx flags')?.split(' ') ?? [];
+  return { frequency, scalable: flags.has('tsc_scale') || virtualization.includes('tsc_scaling') };
+}
+
 export async function readHostFacts(dataDirectory: string): Promise<HostFacts> {
   const [cpuinfo, osRelease, machineId, bootId, disk, hugepages, kvm] = await Promise.all([
     readFile('/proc/cpuinfo', 'utf8'),
@@ -66,6 +80,7 @@ export async function readHostFacts(dataDirectory: string): Promise<HostFacts> {
     readHugepages(),
     isUsable('/dev/kvm'),
   ]);
+  const cpuFlags = new Set((cpuField(cpuinfo, 'flags') ?? '').split(' ').filter((flag) => flag !== ''));
   return {
     architecture: architectures[arch()] ?? arch(),
     cpus: cpus().length,
@@ -73,7 +88,8 @@ export async function readHostFacts(dataDirectory: string): Promise<HostFacts> {
     disk: { size: disk.blocks * disk.bsize, available: disk.bavail * disk.bsize },
     hugepages,
     cpuVendor: cpuField(cpuinfo, 'vendor_id'),
-    cpuFlags: new Set((cpuField(cpuinfo, 'flags') ?? '').split(' ').filter((flag) => flag !== '')),
+    cpuFlags,
+    tsc: await readTsc(cpuinfo, cpuFlags),
     kvm,
     machineId,
     bootId,

@@ -36,7 +36,7 @@ const vendors: Readonly<Record<string, string>> = {
 };
 
 /** Labels that this agent keeps, whoever made the Node: what a guest's processor can be here. */
-export function nodeLabels({ kvm, cpuVendor, cpuFlags }: HostFacts): Record<string, string> {
+export function nodeLabels({ kvm, cpuVendor, cpuFlags, tsc }: HostFacts): Record<string, string> {
   const flags = kvm ? cpuFlags : emulatedFlags;
   const models = kvm ? usableCpuModels(cpuVendor, flags) : emulatedCpuModels(flags);
   const newest = usableCpuModels(cpuVendor, cpuFlags).at(-1);
@@ -48,10 +48,17 @@ export function nodeLabels({ kvm, cpuVendor, cpuFlags }: HostFacts): Record<stri
     ...named('cpu-model', models),
     ...named('cpu-feature', cpuFeatures(flags)),
     ...named('host-model-cpu', newest === undefined ? [] : [newest]),
+    // Emulation has a clock of its own.
+    ...(tsc === undefined || !kvm
+      ? {}
+      : {
+          'cpu-timer.node.kubevirt.io/tsc-frequency': String(tsc.frequency),
+          'cpu-timer.node.kubevirt.io/tsc-scalable': String(tsc.scalable),
+        }),
   };
 }
 
-const processorLabel = /^(cpu-vendor|cpu-model|cpu-feature|host-model-cpu)\.node\.kubevirt\.io\//;
+const processorLabel = /^(cpu-vendor|cpu-model|cpu-feature|cpu-timer|host-model-cpu)\.node\.kubevirt\.io\//;
 
 /** Those that no longer hold, to be taken away. */
 export function staleLabels(

@@ -216,6 +216,9 @@ test('labels tell what a guest’s processor can be: the machine’s under KVM, 
   for (const name of ['sse4.1', 'spec-ctrl', 'invtsc'])
     assert.equal(real[`cpu-feature.node.kubevirt.io/${name}`], 'true', name);
   assert.equal(real['cpu-vendor.node.kubevirt.io/Intel'], 'true');
+  const timed = nodeLabels({ ...facts, tsc: { frequency: 2_000_000_000, scalable: true } });
+  assert.equal(timed['cpu-timer.node.kubevirt.io/tsc-frequency'], '2000000000');
+  assert.equal(timed['cpu-timer.node.kubevirt.io/tsc-scalable'], 'true');
   const emulated = nodeLabels({ ...facts, kvm: false, cpuFlags: flags('avx512f') });
   assert.equal(emulated['cpu-feature.node.kubevirt.io/avx512f'], undefined);
   assert.equal(emulated['cpu-feature.node.kubevirt.io/avx2'], 'true');
