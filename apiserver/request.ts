@@ -49,6 +49,8 @@ export interface RequestContext {
   warn(text: string): void;
   /** Adds to what the audit log tells of the request: a qualified name and its value. The first value stays. */
   annotate?(key: string, value: string): void;
+  /** For the audit log: the name of the object, where only the body has it. */
+  nameObject?(name: string): void;
 }
 
 /** `chunks` are shared bytes of the cache where possible and are never changed. */

@@ -62,7 +62,7 @@ export class AuditRecorder {
       ...(exchange.impersonated === undefined ? {} : { impersonatedUser: userFields(exchange.impersonated) }),
       sourceIPs: sourceAddresses(exchange),
       userAgent: exchange.request.headers['user-agent'],
-      ...(info.isResource ? { objectRef: objectReference(info) } : {}),
+      ...(info.isResource ? { objectRef: objectReference(info, exchange.objectName) } : {}),
       ...(code === undefined ? {} : { responseStatus: { metadata: {}, code } }),
       ...bodies(exchange, stage, verdict.level),
       requestReceivedTimestamp: microTime(exchange.receivedAt),
@@ -85,11 +85,12 @@ function userFields(user: UserInfo): Record<string, unknown> {
   };
 }
 
-function objectReference(info: RequestInfo): Record<string, unknown> {
+function objectReference(info: RequestInfo, objectName: string | undefined): Record<string, unknown> {
+  const { name = objectName } = info;
   return {
     resource: info.resource,
     ...(info.namespace === undefined ? {} : { namespace: info.namespace }),
-    ...(info.name === undefined ? {} : { name: info.name }),
+    ...(name === undefined ? {} : { name }),
     ...(info.group === '' ? {} : { apiGroup: info.group }),
     apiVersion: info.version,
     ...(info.subresource === undefined ? {} : { subresource: info.subresource }),

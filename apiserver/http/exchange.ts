@@ -38,6 +38,8 @@ export class Exchange {
   readonly warnings: string[] = [];
   /** What admission tells the audit log. */
   readonly annotations = new Map<string, string>();
+  /** As the body has it, where the path has none. */
+  objectName: string | undefined;
   /** Bytes of the answer's body; of a stream, so far. */
   bytesWritten = 0;
   /** The answer's body, kept only if the audit log wants it. */

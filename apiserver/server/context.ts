@@ -28,6 +28,10 @@ export class ServerRequestContext implements RequestContext {
     this.#exchange.warn(text);
   }
 
+  nameObject(name: string): void {
+    this.#exchange.objectName = name;
+  }
+
   annotate(key: string, value: string): void {
     this.#exchange.annotate(key, value);
   }
