@@ -10,12 +10,9 @@ export function entry(map: ReadonlyMap<Key, Value>, key: Key): Value {
 
 export function at(operand: Value, index: Value): Value {
   if (isMap(operand)) return entry(operand, asKey(index));
-  const item =
-    isList(operand) && typeof index === 'bigint' && index >= 0n ? operand[Number(index)] : undefined;
-  if (item === undefined)
-    throw new EvaluationError(
-      `${typeName(operand)} has nothing at ${typeof index === 'bigint' ? index.toString() : typeName(index)}`,
-    );
+  if (!isList(operand) || typeof index !== 'bigint') throw new EvaluationError('no such overload');
+  const item = index >= 0n ? operand[Number(index)] : undefined;
+  if (item === undefined) throw new EvaluationError(`index out of bounds: ${index}`);
   return item;
 }
 

@@ -1,6 +1,6 @@
 /** Operators on numbers, texts, lists, and what the libraries bring. */
 import { bounded } from './limits.js';
-import { EvaluationError, isList, Opaque, typeName, type Value } from './values.js';
+import { EvaluationError, isList, Opaque, type Value } from './values.js';
 
 export function arithmetic(operator: string, a: Value, b: Value): Value {
   if (operator === '+') {
@@ -11,7 +11,7 @@ export function arithmetic(operator: string, a: Value, b: Value): Value {
   if (typeof a === 'number' && typeof b === 'number' && operator !== '%') return double(operator, a, b);
   const result = a instanceof Opaque ? a.operate?.(operator, b) : undefined;
   if (result !== undefined) return result;
-  throw new EvaluationError(`no such overload: ${typeName(a)} ${operator} ${typeName(b)}`);
+  throw new EvaluationError('no such overload');
 }
 
 function integer(operator: string, a: bigint, b: bigint): bigint {
@@ -49,5 +49,5 @@ export function inRange(value: bigint): bigint {
 export function negative(value: Value): Value {
   if (typeof value === 'bigint') return inRange(-value);
   if (typeof value === 'number') return -value;
-  throw new EvaluationError(`no such overload: -${typeName(value)}`);
+  throw new EvaluationError('no such overload');
 }

@@ -92,7 +92,7 @@ export function compare(a: Value, b: Value): number {
     (isNumber(a) && isNumber(b)) ||
     (typeof a === 'string' && typeof b === 'string') ||
     (typeof a === 'boolean' && typeof b === 'boolean');
-  if (!comparable) throw new EvaluationError(`${typeName(a)} and ${typeName(b)} have no order`);
+  if (!comparable) throw new EvaluationError('no such overload');
   return a < b ? -1 : a > b ? 1 : 0;
 }
 

@@ -6,12 +6,20 @@ import type { PolicySpec } from './types.js';
 const inputs: PolicyInputs = {
   object: { metadata: { name: 'vm', labels: { team: 'a' } }, spec: { cores: 4 } },
   oldObject: null,
-  request: { operation: 'CREATE', userInfo: { username: 'jane' } },
+  request: {
+    operation: 'CREATE',
+    resource: { group: 'g', resource: 'machines' },
+    userInfo: { username: 'jane' },
+  },
   params: { data: { most: '2' } },
   namespaceObject: { metadata: { name: 'default' } },
 };
 
-const outcome = (spec: PolicySpec): PolicyOutcome => new CompiledPolicy(spec).evaluate(inputs);
+const outcome = (spec: PolicySpec): PolicyOutcome =>
+  new CompiledPolicy(spec).evaluate(inputs, ({ verb, resource, path, serviceAccount }) => ({
+    allowed: verb === 'get',
+    reason: `${verb} ${path ?? resource} as ${serviceAccount?.name ?? 'the user'}`,
+  }));
 const messages = (spec: PolicySpec): readonly string[] => outcome(spec).denials.map(({ message }) => message);
 
 test('a validation that does not hold denies, in the words that the policy gives', () => {
@@ -61,6 +69,22 @@ test('conditions decide whether the policy is concerned', () => {
   assert.deepEqual(messages(conditions('request.operation == "DELETE"')), []);
   assert.deepEqual(messages(conditions('object.nowhere', 'false')), [], 'one that does not hold decides');
   assert.match(messages(conditions('object.nowhere', 'true')).join(), /no such key: nowhere/);
+});
+
+test('the authorizer is asked', () => {
+  const reasons: Readonly<Record<string, string>> = {
+    'authorizer.group("").resource("secrets").namespace("x").check("get")': 'get secrets as the user',
+    'authorizer.path("/metrics").check("get")': 'get /metrics as the user',
+    'authorizer.serviceAccount("ns", "sa").requestResource.check("get")': 'get machines as sa',
+  };
+  for (const [check, reason] of Object.entries(reasons))
+    assert.deepEqual(
+      messages({ validations: [{ expression: `${check}.allowed() && ${check}.reason() == "${reason}"` }] }),
+      [],
+      check,
+    );
+  const refused = 'authorizer.group("").resource("secrets").check("list")';
+  assert.equal(messages({ validations: [{ expression: `${refused}.allowed()` }] }).length, 1);
 });
 
 test('variables are evaluated when they are asked for, and may use others', () => {

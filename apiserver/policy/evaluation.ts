@@ -3,6 +3,7 @@ import { CelError } from '../admission/plugin/cel/tokens.js';
 import { compileCel, type Program } from '../cel/compile.js';
 import { Budget, BudgetError } from '../cel/scope.js';
 import { EvaluationError, Opaque, valueOf, type Value } from '../cel/values.js';
+import { AuthorizerValue, type Ask } from './authorizer-value.js';
 import type { PolicySpec, Validation } from './types.js';
 
 /** JSON documents, null where there is none. */
@@ -51,9 +52,9 @@ export class CompiledPolicy {
 
   constructor(readonly spec: PolicySpec) {}
 
-  evaluate(inputs: PolicyInputs): PolicyOutcome {
+  evaluate(inputs: PolicyInputs, ask: Ask): PolicyOutcome {
     try {
-      return new Evaluation(this.spec, inputs, (expression) => this.#compiled(expression)).outcome();
+      return new Evaluation(this.spec, inputs, ask, (expression) => this.#compiled(expression)).outcome();
     } catch (error) {
       if (error instanceof BudgetError) return failed(this.spec, exhausted);
       throw error;
@@ -80,11 +81,13 @@ class Evaluation {
   constructor(
     private readonly spec: PolicySpec,
     inputs: PolicyInputs,
+    ask: Ask,
     private readonly compiled: (expression: string) => Program,
   ) {
     const named = Object.entries(inputs).map(([name, value]) => [name, valueOf(value)] as const);
     const variables = new Variables(spec.variables ?? [], (expression) => this.#value(expression));
-    this.#names = { ...Object.fromEntries(named), variables };
+    const authorizer = new AuthorizerValue(ask, requestTarget(inputs.request));
+    this.#names = { ...Object.fromEntries(named), variables, authorizer };
   }
 
   outcome(): PolicyOutcome {
@@ -168,6 +171,23 @@ class Evaluation {
       this.#budget.charge(own.spent);
     }
   }
+}
+
+/** What an AdmissionRequest is about. */
+function requestTarget(request: unknown): Record<string, string> {
+  const { resource, subResource, namespace, name } = (request ?? {}) as {
+    readonly resource?: { readonly group: string; readonly resource: string };
+    readonly subResource?: string;
+    readonly namespace?: string;
+    readonly name?: string;
+  };
+  return {
+    group: resource?.group ?? '',
+    resource: resource?.resource ?? '',
+    subresource: subResource ?? '',
+    namespace: namespace ?? '',
+    name: name ?? '',
+  };
 }
 
 /** Variables have their value when it is first asked for. */

@@ -14,11 +14,12 @@ function evaluate(
   expression: string,
   object: unknown = {},
 ): Promise<PolicyOutcome> {
-  return evaluator.evaluate({
+  const request = {
     key: expression,
     spec: { validations: [{ expression }] },
     inputs: { object, oldObject: null, request: {}, params: null, namespaceObject: null },
-  });
+  };
+  return evaluator.evaluate(request, ({ verb }) => Promise.resolve({ allowed: verb === 'get', reason: '' }));
 }
 
 const denials = async (outcome: Promise<PolicyOutcome>): Promise<number> => (await outcome).denials.length;
@@ -31,6 +32,15 @@ test('evaluations run elsewhere, one after the other', async (t) => {
     ),
   );
   assert.deepEqual(counts, [0, 1, 0, 1]);
+});
+
+test('the thread waits for what it asks', async (t) => {
+  const evaluator = start(t);
+  const check = (verb: string): string => `authorizer.path("/x").check("${verb}").allowed()`;
+  assert.equal(
+    await denials(evaluate(evaluator, `${check('get')} && !${check('put')} && ${check('get')}`)),
+    0,
+  );
 });
 
 test('who does not finish in time is ended, and the next one has a thread again', async (t) => {

@@ -1,12 +1,16 @@
 /** Evaluates policies in a thread of their own, in turn, each within its time. */
-import { Worker } from 'node:worker_threads';
+import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads';
+import type { Question, Verdict } from './authorizer-value.js';
 import type { PolicyOutcome } from './evaluation.js';
-import type { EvaluationRequest, WorkerMessage } from './protocol.js';
+import type { EvaluationRequest, WorkerData, WorkerMessage } from './protocol.js';
 
 export interface PolicyEvaluator {
-  /** Rejects, saying why, if there is no outcome. */
-  evaluate(request: EvaluationRequest): Promise<PolicyOutcome>;
+  /** Rejects, saying why, if there is no outcome. `ask` answers what the policy asks of the authorizer. */
+  evaluate(request: EvaluationRequest, ask: AskLater): Promise<PolicyOutcome>;
 }
+
+/** Does not reject. */
+export type AskLater = (question: Question) => Promise<Verdict>;
 
 export interface ThreadEvaluatorOptions {
   /** What the thread runs. */
@@ -27,14 +31,22 @@ const memoryLimit = 128;
 
 interface Job {
   readonly request: EvaluationRequest;
+  readonly ask: AskLater;
   resolve(outcome: PolicyOutcome): void;
   reject(error: Error): void;
+}
+
+/** A thread, and how it gets answers while it waits for them. */
+interface Thread {
+  readonly worker: Worker;
+  readonly answers: MessagePort;
+  readonly answered: Int32Array;
 }
 
 export class ThreadEvaluator implements PolicyEvaluator {
   readonly #waiting: Job[] = [];
   readonly #options: Required<ThreadEvaluatorOptions>;
-  #worker: Worker | undefined;
+  #thread: Thread | undefined;
   /** The worker listens. */
   #ready = false;
   #running: Job | undefined;
@@ -45,12 +57,12 @@ export class ThreadEvaluator implements PolicyEvaluator {
     this.#options = { worker: builtOrSource, timeLimit: 2000, maximumWaiting: 1000, ...options };
   }
 
-  evaluate(request: EvaluationRequest): Promise<PolicyOutcome> {
+  evaluate(request: EvaluationRequest, ask: AskLater): Promise<PolicyOutcome> {
     return new Promise((resolve, reject) => {
       if (this.#closed) throw new Error('the server is stopping');
       if (this.#waiting.length >= this.#options.maximumWaiting)
         throw new Error(`${this.#options.maximumWaiting} evaluations are waiting already`);
-      this.#waiting.push({ request, resolve, reject });
+      this.#waiting.push({ request, ask, resolve, reject });
       this.#next();
     });
   }
@@ -63,11 +75,11 @@ export class ThreadEvaluator implements PolicyEvaluator {
 
   #next(): void {
     if (this.#running !== undefined || this.#waiting.length === 0) return;
-    this.#worker ??= this.#start();
+    this.#thread ??= this.#start();
     if (!this.#ready) return;
     const job = this.#waiting.shift();
     this.#running = job;
-    this.#worker.postMessage(job?.request);
+    this.#thread.worker.postMessage(job?.request);
     const { timeLimit } = this.#options;
     this.#deadline = setTimeout(() => {
       void this.#end(`it did not finish within ${timeLimit} ms`).then(() => {
@@ -76,16 +88,23 @@ export class ThreadEvaluator implements PolicyEvaluator {
     }, timeLimit);
   }
 
-  #start(): Worker {
+  #start(): Thread {
+    const { port1: answers, port2 } = new MessageChannel();
+    const answered = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
+    const workerData: WorkerData = { answers: port2, answered };
     const worker = new Worker(this.#options.worker, {
+      workerData,
+      transferList: [port2],
       resourceLimits: { maxOldGenerationSizeMb: memoryLimit },
     });
+    const thread = { worker, answers, answered: new Int32Array(answered) };
     worker.unref();
+    answers.unref();
     worker.on('message', (message: WorkerMessage) => {
-      if (worker === this.#worker) this.#take(message);
+      if (thread === this.#thread) this.#take(message, thread);
     });
     const gone = (why: string): void => {
-      if (worker !== this.#worker) return;
+      if (thread !== this.#thread) return;
       void this.#end(why);
       // What comes next starts a new one; those that wait would do so for ever if it can not start at all.
       for (const job of this.#waiting.splice(0)) job.reject(new Error(why));
@@ -96,10 +115,18 @@ export class ThreadEvaluator implements PolicyEvaluator {
     worker.on('exit', () => {
       gone('the policy worker ended');
     });
-    return worker;
+    return thread;
   }
 
-  #take(message: WorkerMessage): void {
+  #take(message: WorkerMessage, thread: Thread): void {
+    if (message.type === 'question') {
+      void this.#running?.ask(message.question).then((verdict) => {
+        thread.answers.postMessage(verdict);
+        Atomics.store(thread.answered, 0, 1);
+        Atomics.notify(thread.answered, 0);
+      });
+      return;
+    }
     if (message.type === 'ready') this.#ready = true;
     else {
       const job = this.#settle();
@@ -118,10 +145,11 @@ export class ThreadEvaluator implements PolicyEvaluator {
 
   /** Ends the thread, and what runs in it. */
   async #end(why: string): Promise<void> {
-    const worker = this.#worker;
-    this.#worker = undefined;
+    const thread = this.#thread;
+    this.#thread = undefined;
     this.#ready = false;
     this.#settle()?.reject(new Error(why));
-    await worker?.terminate();
+    thread?.answers.close();
+    await thread?.worker.terminate();
   }
 }

@@ -4,11 +4,14 @@ import type { Logger } from 'pino';
 import type { Namespace } from '../../openapi/generated/types/core_v1.js';
 import type { AdmissionContext, AdmissionPlugin, AdmissionRequest } from '../admission/interface.js';
 import { omit } from '../codec/omit.js';
+import type { Authorizer } from '../authz/authorizer.js';
 import type { ScalePaths } from '../registry/resource.js';
+import type { UserInfo } from '../request.js';
 import type { MatchDependencies } from '../webhook-admission/matching.js';
 import { reviewOf } from '../webhook-admission/review.js';
 import { objectView, scaleView } from '../webhook-admission/view.js';
 import { failed, type PolicyInputs, type PolicyOutcome } from './evaluation.js';
+import type { Question, Verdict } from './authorizer-value.js';
 import type { PolicyEvaluator } from './evaluator.js';
 import { resourceMatcher, type ResourceMatcher } from './matching.js';
 import { denied, type PolicyDenial } from './refusals.js';
@@ -28,6 +31,8 @@ export interface ParamSource {
 export interface PolicyDependencies extends MatchDependencies {
   readonly evaluator: PolicyEvaluator;
   readonly params: ParamSource;
+  /** What policies may ask. */
+  readonly authorizer: Authorizer;
   /** Rejects if it is not there. */
   readonly namespace: (name: string) => Promise<Namespace>;
   /** Undefined if the resource has no scale. */
@@ -160,10 +165,29 @@ class Review {
     try {
       const inputs = await this.#inputs(version, params);
       const key = `${metadata.uid}/${metadata.resourceVersion}`;
-      return await this.dependencies.evaluator.evaluate({ key, spec, inputs });
+      return await this.dependencies.evaluator.evaluate({ key, spec, inputs }, (question) =>
+        this.#ask(question),
+      );
     } catch (error) {
       this.dependencies.logger.warn({ err: error, policy: metadata.name }, 'a policy can not be evaluated');
       return failed(spec, textOf(error));
+    }
+  }
+
+  async #ask({ serviceAccount, path, ...question }: Question): Promise<Verdict> {
+    const attributes = {
+      ...question,
+      user: serviceAccount === undefined ? this.request.user : accountUser(serviceAccount),
+      isResource: path === undefined,
+      path: path ?? '',
+      version: '*',
+    };
+    const signal = (): AbortSignal => this.context.signal ?? new AbortController().signal;
+    try {
+      const { effect, reason } = await this.dependencies.authorizer.authorize(attributes, signal);
+      return { allowed: effect === 'allow', reason };
+    } catch (error) {
+      return { allowed: false, reason: '', error: textOf(error) };
     }
   }
 
@@ -227,6 +251,11 @@ class Review {
 }
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+function accountUser({ namespace, name }: NonNullable<Question['serviceAccount']>): UserInfo {
+  const groups = ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'];
+  return { name: `system:serviceaccount:${namespace}:${name}`, groups, extra: {} };
+}
 
 /** What expressions may see of a namespace. */
 function seenNamespace({ metadata, spec, status }: Namespace): object {

@@ -20,7 +20,7 @@ import { ClusterParams } from './cluster-params.js';
 
 export interface ClusterPoliciesOptions extends Pick<
   PolicyDependencies,
-  'versionsOf' | 'namespaceLabels' | 'namespace' | 'scalePaths'
+  'versionsOf' | 'namespaceLabels' | 'namespace' | 'scalePaths' | 'authorizer'
 > {
   readonly client: HttpClient;
   readonly logger: Logger;

@@ -56,6 +56,7 @@ export function clusterSurroundings(options: ClusterSurroundingsOptions): BuildS
   const authentication = new ClusterAuthentication(client, logger);
   const known = new SharedInformer({ client, kind: namespaces, logger });
   const quota = new ClusterQuota(client, logger);
+  const authorizer = delegatedAuthorizer(options);
   let following: Promise<void> | undefined;
   return (registry) => {
     const namespace = clusterNamespace(client, known);
@@ -70,12 +71,12 @@ export function clusterSurroundings(options: ClusterSurroundingsOptions): BuildS
       namespaceLabels: async (name: string) => (await namespace(name)).metadata.labels,
     };
     const webhooks = new ClusterWebhooks(rules);
-    const policies = new ClusterPolicies({ ...rules, namespace });
+    const policies = new ClusterPolicies({ ...rules, namespace, authorizer });
     return {
       resources: [],
       virtualResources: [],
       subresources: () => [],
-      authorizer: delegatedAuthorizer(options),
+      authorizer,
       authenticators: [authentication.requestHeader],
       tokenVerifiers: [delegatedTokens(options)],
       admission: [policies.plugin, ...webhooks.plugins, quota.plugin],

@@ -143,7 +143,9 @@ function parseRange(text: string): Range | undefined {
 function addressOf(text: string): Address {
   const parsed = parseAddress(text);
   if (parsed === undefined)
-    throw new EvaluationError(`IP Address ${JSON.stringify(text)} parse error during conversion from string`);
+    throw new EvaluationError(
+      `IP Address ${JSON.stringify(text)} parse error during conversion from string: ParseAddr(${JSON.stringify(text)}): unable to parse IP`,
+    );
   return parsed;
 }
 

@@ -1,0 +1,116 @@
+/** `authorizer` in expressions: `authorizer.group('').resource('secrets').namespace('x').check('get').allowed()`. */
+import { Opaque, type Value } from '../cel/values.js';
+
+/** May the request's user, or a service account, do this? Empty strings stand for what is not said. */
+export interface Question {
+  readonly serviceAccount: { readonly namespace: string; readonly name: string } | undefined;
+  readonly verb: string;
+  /** Of what is no resource. */
+  readonly path: string | undefined;
+  readonly group: string;
+  readonly resource: string;
+  readonly subresource: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export interface Verdict {
+  readonly allowed: boolean;
+  readonly reason: string;
+  /** Why it could not be told. */
+  readonly error?: string;
+}
+
+/** Waits for the answer. */
+export type Ask = (question: Question) => Verdict;
+
+type Target = Omit<Question, 'verb' | 'serviceAccount'>;
+
+const nothing: Target = {
+  path: undefined,
+  group: '',
+  resource: '',
+  subresource: '',
+  namespace: '',
+  name: '',
+};
+
+export class AuthorizerValue extends Opaque {
+  readonly type = 'kubernetes.authorization.Authorizer';
+
+  constructor(
+    private readonly ask: Ask,
+    /** What the request itself is about. */
+    private readonly request: Partial<Target>,
+    private readonly serviceAccount?: Question['serviceAccount'],
+  ) {
+    super();
+  }
+
+  override field(name: string): Value | undefined {
+    if (name !== 'requestResource') return undefined;
+    return new CheckValue(this.ask, this.serviceAccount, { ...nothing, ...this.request });
+  }
+
+  override call(name: string, [first, second]: readonly Value[]): Value | undefined {
+    if (typeof first !== 'string') return undefined;
+    const check = (target: Partial<Target>): Value =>
+      new CheckValue(this.ask, this.serviceAccount, { ...nothing, ...target });
+    if (name === 'group') return new GroupValue((resource) => check({ group: first, resource }));
+    if (name === 'path') return check({ path: first });
+    if (name !== 'serviceAccount' || typeof second !== 'string') return undefined;
+    return new AuthorizerValue(this.ask, this.request, { namespace: first, name: second });
+  }
+}
+
+class GroupValue extends Opaque {
+  readonly type = 'kubernetes.authorization.GroupCheck';
+
+  constructor(private readonly check: (resource: string) => Value) {
+    super();
+  }
+
+  override call(name: string, [resource]: readonly Value[]): Value | undefined {
+    return name === 'resource' && typeof resource === 'string' ? this.check(resource) : undefined;
+  }
+}
+
+class CheckValue extends Opaque {
+  readonly type = 'kubernetes.authorization.ResourceCheck';
+
+  constructor(
+    private readonly ask: Ask,
+    private readonly serviceAccount: Question['serviceAccount'],
+    private readonly target: Target,
+  ) {
+    super();
+  }
+
+  override call(name: string, [text]: readonly Value[]): Value | undefined {
+    if (typeof text !== 'string') return undefined;
+    const { ask, serviceAccount, target } = this;
+    if (name === 'check') return new VerdictValue(ask({ ...target, serviceAccount, verb: text }));
+    const more = ['subresource', 'namespace', 'name'].includes(name) && target.path === undefined;
+    return more ? new CheckValue(ask, serviceAccount, { ...target, [name]: text }) : undefined;
+  }
+}
+
+class VerdictValue extends Opaque {
+  readonly type = 'kubernetes.authorization.Decision';
+
+  constructor(private readonly verdict: Verdict) {
+    super();
+  }
+
+  override call(name: string, values: readonly Value[]): Value | undefined {
+    if (values.length > 0) return undefined;
+    const { allowed, reason, error } = this.verdict;
+    const answers: Readonly<Record<string, Value>> = {
+      allowed,
+      reason,
+      errored: error !== undefined,
+      error: error ?? '',
+    };
+    return Object.hasOwn(answers, name) ? answers[name] : undefined;
+  }
+}
