@@ -31,6 +31,7 @@ export const controllerRules: Readonly<Record<ControllerName, readonly PolicyRul
     ),
     rule('apps', ['controllerrevisions'], [...read, 'create', 'delete']),
     rule('', ['persistentvolumeclaims'], read),
+    rule('cdi.kubevirt.io', ['datavolumes'], ['get', 'create']),
     events,
   ],
   'virtual-machine-instance': [

@@ -7,6 +7,7 @@ import type {
 } from '../../openapi/generated/types/kubevirt_v1.js';
 import { conditionTypes, type RunStrategy } from '../constants.js';
 import { isConditionTrue } from '../runtime/conditions.js';
+import type { DataVolumesState } from './data-volumes.js';
 import type { Settled } from './instancetype/references.js';
 import { isStartExpected, runStrategyOf } from './run-strategy.js';
 import { nextStartFailure } from './start-failure.js';
@@ -26,6 +27,7 @@ export interface Observation {
   readonly outdated: boolean;
   /** The instance is being deleted, or is about to be. */
   readonly stopping: boolean;
+  readonly dataVolumes: DataVolumesState;
   /** Why no instance can be made. */
   readonly unsettled: Failure | undefined;
   /** Copies of instancetypes that are of no use once the status is written. */
@@ -42,6 +44,7 @@ export function observe(
   settled: Exclude<Settled, { kind: 'rewritten' }> | undefined,
   now: number,
   random: () => number,
+  dataVolumes: DataVolumesState,
 ): Observation {
   const runStrategy = runStrategyOf(stored);
   const requests = pendingRequests(requestsOf(stored), vmi);
@@ -49,7 +52,7 @@ export function observe(
   const startFailure = nextStartFailure(stored, vmi, expected, now, random);
   const stopping =
     vmi !== undefined && (vmi.metadata.deletionTimestamp !== undefined || wantsStop(requests, vmi));
-  const base = { stored, vmi, runStrategy, requests, startFailure, stopping };
+  const base = { stored, vmi, runStrategy, requests, startFailure, stopping, dataVolumes };
   if (settled?.kind === 'settled') {
     const { vm, superseded } = settled;
     const outdated = vmi !== undefined && differsFromTemplate(vm, vmi);

@@ -34,6 +34,12 @@ const cases: readonly [string, PrintableStatus, Partial<PrintableInput>][] = [
   ['no instance, asked to start', 'Starting', { runStrategy: 'Manual', requests: [{ action: 'Start' }] }],
   ['no instance yet after a failed start', 'CrashLoopBackOff', { startFailure: crashed }],
   ['waiting for a migration to arrive', 'WaitingForReceiver', { runStrategy: 'WaitAsReceiver' }],
+  ['contents being imported', 'Provisioning', { dataVolumes: { kind: 'waiting' } }],
+  [
+    'contents that can not be imported',
+    'DataVolumeError',
+    { dataVolumes: { kind: 'failed', failure: { reason: 'FailedCreate', message: '' } } },
+  ],
   ['deleted', 'Terminating', { vm: { ...vm, metadata: deleted }, vmi: vmi({ phase: 'Running' }) }],
   ['an instance without phase', 'Starting', { vmi: vmi(undefined) }],
   ['scheduled', 'Starting', { vmi: vmi({ phase: 'Scheduled' }) }],
@@ -107,6 +113,7 @@ for (const [what, expected, input] of cases)
       requests: [],
       startFailure: undefined,
       stopping: false,
+      dataVolumes: { kind: 'ready' },
       waitsForVolumes: false,
     };
     assert.equal(printableStatus({ ...base, ...input }), expected);

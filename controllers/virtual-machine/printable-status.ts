@@ -8,6 +8,7 @@ import type {
 import { conditionTypes, phases, reasons, type PrintableStatus, type RunStrategy } from '../constants.js';
 import { isMigrating } from '../migrations.js';
 import { findCondition, isConditionTrue } from '../runtime/conditions.js';
+import type { DataVolumesState } from './data-volumes.js';
 import { isFinal } from './start-failure.js';
 import { startRequest } from './state-change-requests.js';
 
@@ -19,6 +20,7 @@ export interface PrintableInput {
   readonly startFailure: VirtualMachineStartFailure | undefined;
   /** The instance is being deleted, or is about to be. */
   readonly stopping: boolean;
+  readonly dataVolumes: DataVolumesState;
   /** Some claim of the VM waits for its first consumer or for a volume. */
   readonly waitsForVolumes: boolean;
 }
@@ -43,7 +45,10 @@ export function printableStatus(input: PrintableInput): PrintableStatus {
   }
 }
 
-function withoutInstance({ runStrategy, requests, startFailure }: PrintableInput): PrintableStatus {
+function withoutInstance(input: PrintableInput): PrintableStatus {
+  const { runStrategy, requests, startFailure, dataVolumes } = input;
+  if (dataVolumes.kind === 'failed') return 'DataVolumeError';
+  if (dataVolumes.kind === 'waiting') return 'Provisioning';
   if ((startFailure?.consecutiveFailCount ?? 0) > 0) return 'CrashLoopBackOff';
   if (runStrategy === 'WaitAsReceiver') return 'WaitingForReceiver';
   return runStrategy === 'Manual' && startRequest(requests) !== undefined ? 'Starting' : 'Stopped';

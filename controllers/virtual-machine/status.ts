@@ -14,6 +14,7 @@ import {
   type AnyCondition,
   type WantedCondition,
 } from '../runtime/conditions.js';
+import type { DataVolumesState } from './data-volumes.js';
 import { printableStatus } from './printable-status.js';
 
 export interface Failure {
@@ -34,6 +35,7 @@ export interface StatusInput {
   /** Why the last attempt to start or stop it failed. */
   readonly failure: Failure | undefined;
   readonly waitsForVolumes: boolean;
+  readonly dataVolumes: DataVolumesState;
   /** Milliseconds. */
   readonly now: number;
 }

@@ -26,6 +26,7 @@ import {
 import { keyOf } from '../runtime/object-key.js';
 import type { Priority } from '../runtime/waiting-keys.js';
 import { controllerOf, isControlledBy, patchFinalizers, patchStatus } from '../runtime/writes.js';
+import { DataVolumes, dataVolumesReady, failureOf } from './data-volumes.js';
 import { InformedReferents, referentIndex, referentsOf } from './instancetype/referents.js';
 import { References } from './instancetype/references.js';
 import { Instances, type Outcome } from './instances.js';
@@ -39,6 +40,8 @@ import { nextStatus } from './status.js';
 const name = 'virtualmachine-controller';
 /** A claim is bound in less: only one that stays unbound is worth a word in the status. Milliseconds. */
 const claimPatience = 5000;
+/** How often a data volume is looked at whose claim has not changed meanwhile. */
+const importPatience = 30_000;
 
 export function createVirtualMachineController(deps: ControllerDependencies): Runnable {
   return new VirtualMachineController(deps).controller;
@@ -54,6 +57,7 @@ class VirtualMachineController {
   readonly #vmis: Informer<VirtualMachineInstance>;
   readonly #claims;
   readonly #passing: Patience;
+  readonly #dataVolumes: DataVolumes;
 
   constructor(private readonly deps: ControllerDependencies) {
     this.#expectations = new Expectations(deps.clock);
@@ -63,10 +67,14 @@ class VirtualMachineController {
     this.#vms = deps.informers.get(virtualMachines);
     this.#vmis = deps.informers.get(virtualMachineInstances);
     this.#claims = deps.informers.get(persistentVolumeClaims);
+    this.#dataVolumes = new DataVolumes(deps.client, this.#recorder, this.#claims);
     const kubevirts = deps.informers.get(kubeVirts);
     const referents = new InformedReferents(deps);
     this.#references = new References(deps.client, referents, () => configurationFrom(kubevirts));
-    this.#vms.addIndex(claimIndex, (vm) => claimKeys(vm.metadata.namespace, vm.spec.template.spec));
+    this.#vms.addIndex(claimIndex, ({ metadata, spec }) => [
+      ...claimKeys(metadata.namespace, spec.template.spec),
+      ...(spec.dataVolumeTemplates ?? []).map((each) => `${metadata.namespace ?? ''}/${each.metadata.name}`),
+    ]);
     this.#vms.addIndex(referentIndex, referentsOf);
     this.controller = new Controller({
       name: 'virtual-machine',
@@ -164,15 +172,17 @@ class VirtualMachineController {
       this.#expect(key, settled.vm);
       return undefined;
     }
-    return this.#sync(this.#observe(vm, found, settled), signal);
+    const dataVolumes = await this.#dataVolumes.ensure(vm, signal);
+    return this.#sync(this.#observe(vm, found, settled, dataVolumes), signal);
   }
 
   #observe(
     vm: VirtualMachine,
     vmi: VirtualMachineInstance | undefined,
     settled?: Parameters<typeof observe>[2],
+    dataVolumes = dataVolumesReady,
   ): Observation {
-    return observe(vm, vmi, settled, this.deps.clock.now(), this.deps.random);
+    return observe(vm, vmi, settled, this.deps.clock.now(), this.deps.random, dataVolumes);
   }
 
   async #sync(observation: Observation, signal: AbortSignal): Promise<ReconcileResult | undefined> {
@@ -196,11 +206,12 @@ class VirtualMachineController {
   }
 
   async #start(
-    { vm, startFailure, unsettled }: Observation,
+    { vm, startFailure, unsettled, dataVolumes }: Observation,
     paused: boolean,
     signal: AbortSignal,
   ): Promise<Outcome> {
     if (unsettled !== undefined) return { vmi: undefined };
+    if (dataVolumes.kind !== 'ready') return { vmi: undefined, requeueAfter: importPatience };
     const wait = backoffLeft(startFailure, this.deps.clock.now());
     return wait > 0 ? { vmi: undefined, requeueAfter: wait } : this.#instances.create(vm, paused, signal);
   }
@@ -220,7 +231,7 @@ class VirtualMachineController {
     const status = nextStatus({
       ...observation,
       vmi: outcome.vmi,
-      failure: outcome.failure ?? unsettled,
+      failure: outcome.failure ?? unsettled ?? failureOf(observation.dataVolumes),
       waitsForVolumes: oldest >= claimPatience,
       now,
     });
