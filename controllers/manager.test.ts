@@ -47,6 +47,7 @@ test('in a cluster only the controllers of VMs run; the others are Kubernetes’
     'disruption-budget',
     'evacuation',
     'workload-updater',
+    'topology',
   ]);
   assert.throws(
     () => createControllerManager({ ...all, controllers: 'scheduler' }),
