@@ -37,10 +37,10 @@ export async function startApiserver(options: ApiserverOptions, logger: Logger):
     const connection = await loadConnection(options.kubeconfig);
     const client = createHttpClient({ ...connection, userAgent: name, fieldManager: name });
     open.unshift(() => client.close());
-    const backend = await openStore(options.store, logger);
-    open.unshift(() => backend.close());
+    const store = await openStore(options.store, logger);
+    open.unshift(() => store.close());
     const api = await startApi({
-      backend,
+      backend: store.backend,
       logger,
       host: options.bindAddress,
       port: options.securePort,

@@ -1,51 +1,77 @@
 /** The store that the flags name, encrypted if they say so. */
-import { readFile } from 'node:fs/promises';
 import type { Logger } from 'pino';
+import { belongTogether } from '../../apiserver/pki/authority.js';
 import { encryptedBackend } from '../../storage/encryption/backend.js';
 import { parseEncryptionConfiguration } from '../../storage/encryption/configuration.js';
 import { openEtcdBackend } from '../../storage/etcd/backend.js';
+import type { EtcdTls } from '../../storage/etcd/connection.js';
 import type { Backend } from '../../storage/interface.js';
 import { openLevelBackend } from '../../storage/level/backend.js';
 import { WatchedFiles } from '../certificates/watched-files.js';
 import type { StoreOptions } from './store-options.js';
 
-export async function openStore(store: StoreOptions, logger: Logger): Promise<Backend> {
-  const { encryptionConfigFile } = store;
-  if (encryptionConfigFile === undefined) return openPlain(store, logger);
-  const configuration = await WatchedFiles.open({
-    paths: [encryptionConfigFile],
-    parse: (text = '') => parseEncryptionConfiguration(text),
-    logger,
-  });
+export interface OpenStore {
+  readonly backend: Backend;
+  /** Closes the backend, and ends the watch of its files. */
+  close(): Promise<void>;
+}
+
+export async function openStore(store: StoreOptions, logger: Logger): Promise<OpenStore> {
+  /** What was opened, the last first. */
+  const open: (() => Promise<void>)[] = [];
+  const close = async (): Promise<void> => {
+    for (const each of open.splice(0)) await each();
+  };
   try {
-    const backend = encryptedBackend(await openPlain(store, logger), () => configuration.current);
-    return {
-      ...backend,
-      async close() {
-        await configuration.close();
-        await backend.close();
-      },
-    };
+    const { encryptionConfigFile } = store;
+    const encryption =
+      encryptionConfigFile === undefined
+        ? undefined
+        : await WatchedFiles.open({
+            paths: [encryptionConfigFile],
+            parse: (text = '') => parseEncryptionConfiguration(text),
+            logger,
+          });
+    if (encryption !== undefined) open.unshift(() => encryption.close());
+    const tls = await watchEtcdTls(store, logger);
+    if (tls !== undefined) open.unshift(() => tls.close());
+    const plain = await openBackend(store, tls, logger);
+    open.unshift(() => plain.close());
+    const backend = encryption === undefined ? plain : encryptedBackend(plain, () => encryption.current);
+    return { backend, close };
   } catch (error) {
-    await configuration.close();
+    await close();
     throw error;
   }
 }
 
-async function openPlain(store: StoreOptions, logger: Logger): Promise<Backend> {
+function openBackend(
+  store: StoreOptions,
+  tls: WatchedFiles<EtcdTls> | undefined,
+  logger: Logger,
+): Promise<Backend> {
   if (store.kind === 'level') return openLevelBackend({ directory: store.directory, logger });
-  const { endpoints, prefix, caFile, certFile, keyFile } = store;
-  const read = async (file: string | undefined): Promise<Buffer | undefined> =>
-    file === undefined ? undefined : readFile(file);
-  const [ca, cert, key] = await Promise.all([read(caFile), read(certFile), read(keyFile)]);
-  return openEtcdBackend({
-    endpoints,
-    root: prefix,
-    tls: {
-      ...(ca === undefined ? {} : { ca }),
-      ...(cert === undefined ? {} : { cert }),
-      ...(key === undefined ? {} : { key }),
-    },
-    logger,
-  });
+  const { endpoints, prefix: root } = store;
+  return openEtcdBackend({ endpoints, root, logger, ...(tls === undefined ? {} : { tls }) });
+}
+
+/** Undefined if there is no file to watch. */
+async function watchEtcdTls(store: StoreOptions, logger: Logger): Promise<WatchedFiles<EtcdTls> | undefined> {
+  if (store.kind !== 'etcd') return undefined;
+  const { caFile, certFile, keyFile } = store;
+  const paths = [caFile, certFile, keyFile].filter((file) => file !== undefined);
+  if (paths.length === 0) return undefined;
+  const parse = (...texts: string[]): EtcdTls => {
+    const textOf = (file: string | undefined): string | undefined =>
+      file === undefined ? undefined : texts[paths.indexOf(file)];
+    const [ca, cert, key] = [textOf(caFile), textOf(certFile), textOf(keyFile)];
+    if (cert !== undefined && key !== undefined && !belongTogether({ cert, key }))
+      throw new Error(`${certFile ?? ''} and ${keyFile ?? ''} are no certificate and its key`);
+    return {
+      ...(ca === undefined ? {} : { ca: Buffer.from(ca) }),
+      ...(cert === undefined ? {} : { cert: Buffer.from(cert) }),
+      ...(key === undefined ? {} : { key: Buffer.from(key) }),
+    };
+  };
+  return WatchedFiles.open({ paths, parse, logger });
 }

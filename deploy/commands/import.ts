@@ -3,6 +3,7 @@ import { kubevirtResources } from '../../apiserver/resources/index.js';
 import { createHttpClient } from '../../controllers/runtime/http-client.js';
 import { loadKubeconfig } from '../../controllers/runtime/kubeconfig.js';
 import { loadDefinitions } from '../../openapi/definitions.js';
+import type { Backend } from '../../storage/interface.js';
 import { openStore } from '../apiserver/store.js';
 import { storeFlags, storeOptions, storeUsage } from '../apiserver/store-options.js';
 import { clusterSource } from '../import/cluster-source.js';
@@ -47,12 +48,17 @@ export const run = async (argv: readonly string[]): Promise<number> => {
     }
     const store = storeOptions(flags);
     const source = await openSource(flags['from-kubeconfig'], flags['from-dump']);
-    const backend = await openStore(store, createLogger(logLevelFlag(flags['log-level'] ?? 'warn')));
+    const target = await openStore(store, createLogger(logLevelFlag(flags['log-level'] ?? 'warn')));
     try {
-      report = await importInto(backend, source, flags['state-file'] ?? 'nativirt-import.state', signal);
+      report = await importInto(
+        target.backend,
+        source,
+        flags['state-file'] ?? 'nativirt-import.state',
+        signal,
+      );
     } finally {
       source.close();
-      await backend.close();
+      await target.close();
     }
     process.stdout.write(formatReport(report));
   });
@@ -60,7 +66,7 @@ export const run = async (argv: readonly string[]): Promise<number> => {
 };
 
 async function importInto(
-  backend: Awaited<ReturnType<typeof openStore>>,
+  backend: Backend,
   source: Source,
   stateFile: string,
   signal: AbortSignal,

@@ -32,13 +32,14 @@ import {
 import { Keyspace, rangeEnd } from './keyspace.js';
 import { Leases } from './leases.js';
 import type { Calls, RangeRequest, RangeResponse, TxnRequest, TxnResponse } from './messages.js';
+import type { RenewedTls } from './renewed-tls.js';
 import { OpenWatch, Patience } from './open-watch.js';
 import { readWatch } from './watch.js';
 
 export interface EtcdBackendOptions {
   /** `http://host:2379` or `https://host:2379`, one a member. */
   readonly endpoints: readonly string[];
-  readonly tls?: EtcdTls;
+  readonly tls?: EtcdTls | RenewedTls;
   /** All keys are under it. */
   readonly root?: string;
   readonly logger: Logger;

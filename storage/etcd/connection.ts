@@ -3,6 +3,7 @@ import { fromJSON } from '@grpc/proto-loader';
 import { CompactedError, StorageError, TooLargeError, UnavailableError } from '../errors.js';
 import type { Calls, WatchRequest, WatchResponse } from './messages.js';
 import { services } from './messages.js';
+import { channelCredentials, type RenewedTls } from './renewed-tls.js';
 import { schema } from './schema.js';
 
 /** PEM. `ca` absent: the certificates that Node trusts. `cert` and `key` if etcd asks for a client certificate. */
@@ -15,7 +16,7 @@ export interface EtcdTls {
 export interface EtcdConnectionOptions {
   /** `http://host:2379` or `https://host:2379`, one a member. */
   readonly endpoints: readonly string[];
-  readonly tls?: EtcdTls;
+  readonly tls?: EtcdTls | RenewedTls;
 }
 
 export type WatchStream = grpc.ClientDuplexStream<WatchRequest, WatchResponse>;
@@ -240,15 +241,12 @@ export const isCompacted = (error: unknown): boolean =>
 export const isFuture = (error: unknown): boolean =>
   isServiceError(error) && error.code === grpc.status.OUT_OF_RANGE && error.details.includes('future');
 
-function createClient(endpoint: string, tls: EtcdTls = {}): grpc.Client {
+function createClient(endpoint: string, tls: EtcdTls | RenewedTls = {}): grpc.Client {
   const url = new URL(endpoint);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw new RangeError(`an etcd endpoint is http://host:port or https://host:port: ${endpoint}`);
   }
-  const credentials =
-    url.protocol === 'http:'
-      ? grpc.credentials.createInsecure()
-      : grpc.credentials.createSsl(tls.ca ?? null, tls.key ?? null, tls.cert ?? null);
+  const credentials = url.protocol === 'http:' ? grpc.credentials.createInsecure() : channelCredentials(tls);
   return new grpc.Client(`${url.hostname}:${url.port || '2379'}`, credentials, channelOptions);
 }
 
