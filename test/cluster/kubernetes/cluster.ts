@@ -79,6 +79,17 @@ export class KubernetesCluster {
     return answer;
   }
 
+  /** A merge patch that must succeed. */
+  async patch(at: string, body: object): Promise<void> {
+    const headers = { 'content-type': 'application/merge-patch+json' };
+    const answer = await this.requestWith('PATCH', at, {
+      token: 'admin',
+      headers,
+      body: JSON.stringify(body),
+    });
+    if (answer.status > 299) throw new Error(`PATCH ${at}: ${answer.status} ${answer.text}`);
+  }
+
   kubectl(args: readonly string[], input?: object, token = 'admin'): Promise<CommandResult> {
     return command(
       this.assets.kubectl,

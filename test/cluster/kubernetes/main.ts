@@ -11,6 +11,8 @@ import { auditSuite } from './suites/audit.js';
 import { authorizationSuite } from './suites/authorization.js';
 import { controllersSuite } from './suites/controllers.js';
 import { kubectlSuite } from './suites/kubectl.js';
+import { policiesSuite } from './suites/policies.js';
+import { rotationSuite } from './suites/rotation.js';
 import { streamsSuite } from './suites/streams.js';
 import { conformanceSuite } from '../../conformance/suite.js';
 
@@ -31,6 +33,7 @@ function suite(assets: Assets, store: Store): void {
     kubectlSuite(cluster);
     authorizationSuite(cluster);
     admissionSuite(cluster);
+    policiesSuite(cluster);
     streamsSuite(cluster);
     auditSuite(cluster);
     controllersSuite(cluster, assets.kubeControllerManager !== undefined);
@@ -44,5 +47,6 @@ function suite(assets: Assets, store: Store): void {
         }),
       );
     });
+    rotationSuite(cluster);
   });
 }

@@ -1,6 +1,7 @@
 /** What kube-apiserver makes of our discovery and documents. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { eventually } from '../../../e2e/harness.js';
 import type { KubernetesCluster } from '../cluster.js';
 
 interface DiscoveredResource {
@@ -20,6 +21,10 @@ interface AggregatedDiscovery {
   }[];
 }
 
+type DiscoveredVersion = AggregatedDiscovery['items'][number]['versions'][number] & {
+  readonly group: string;
+};
+
 const aggregated = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
 export function aggregationSuite(cluster: () => KubernetesCluster): void {
@@ -30,15 +35,23 @@ export function aggregationSuite(cluster: () => KubernetesCluster): void {
     });
 
     test('discovery has our kinds with their subresources, and they are current', async () => {
-      const { plane } = cluster();
-      const answer = await cluster().requestWith('GET', '/apis', {
-        token: 'admin',
-        headers: { accept: aggregated },
-      });
-      const { items } = answer.json() as unknown as AggregatedDiscovery;
-      const versions = items
-        .filter(({ metadata }) => metadata.name.endsWith('kubevirt.io'))
-        .flatMap(({ metadata, versions }) => versions.map((each) => ({ ...each, group: metadata.name })));
+      const discovered = async (): Promise<readonly DiscoveredVersion[]> => {
+        const answer = await cluster().requestWith('GET', '/apis', {
+          token: 'admin',
+          headers: { accept: aggregated },
+        });
+        const { items } = answer.json() as unknown as AggregatedDiscovery;
+        return items
+          .filter(({ metadata }) => metadata.name.endsWith('kubevirt.io'))
+          .flatMap(({ metadata, versions }) => versions.map((each) => ({ ...each, group: metadata.name })));
+      };
+      const { plane, apiServices } = cluster();
+      await eventually(
+        'discovery has every version',
+        async () => (await discovered()).length === apiServices.length,
+        60,
+      );
+      const versions = await discovered();
       assert.deepEqual(
         versions
           .filter(({ freshness }) => freshness !== 'Current')
