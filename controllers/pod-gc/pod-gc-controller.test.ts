@@ -47,3 +47,16 @@ test('a deleted pod that never got a node is removed', async (t) => {
   await settle();
   assert.equal(harness.launcher(), undefined);
 });
+
+test('on a node that is out of service what was deleted is removed, and nothing else', async (t) => {
+  const harness = await started(t, 'node1');
+  await harness.change(nodes, 'node1', (node) => ({
+    ...node,
+    spec: { taints: [{ key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' as const }] },
+  }));
+  await harness.client.delete(pods, { namespace: 'default', name: 'a' });
+  await settle();
+  assert.ok(harness.launcher(), 'the node says that it is ready');
+  await harness.setStatus(nodes, 'node1', { conditions: [{ type: 'Ready', status: 'Unknown' }] });
+  assert.equal(harness.launcher(), undefined);
+});

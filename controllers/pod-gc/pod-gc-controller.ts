@@ -1,6 +1,10 @@
-/** Removes pods that no node agent will ever remove: their node is gone, or they were deleted before they got one. */
+/**
+ * Removes pods that no node agent will ever remove: their node is gone, they were deleted before they got one, or they were
+ * deleted and their node is out of service.
+ */
 import type { Node, Pod } from '../../openapi/generated/types/core_v1.js';
 import type { ControllerDependencies } from '../dependencies.js';
+import { fencingProof } from '../node/fencing.js';
 import { Controller, type ReconcileResult, type Runnable } from '../runtime/controller.js';
 import { isConflict, isNotFound } from '../runtime/errors.js';
 import type { Informer } from '../runtime/informer.js';
@@ -33,6 +37,7 @@ class PodGarbageController {
       logger: deps.logger,
       clock: deps.clock,
       workers: 1,
+      limits: deps.limits,
       metrics: deps.metrics,
     });
     const enqueue = (pod: Pod): void => {
@@ -42,6 +47,10 @@ class PodGarbageController {
     this.#nodes.addHandler({
       add: ({ metadata }) => {
         this.#missing.delete(metadata.name);
+      },
+      update: (before, node) => {
+        if (fencingProof(before) !== undefined || fencingProof(node) === undefined) return;
+        for (const pod of this.#pods.byIndex(nodeIndex, node.metadata.name)) enqueue(pod);
       },
       delete: ({ metadata }) => {
         for (const pod of this.#pods.byIndex(nodeIndex, metadata.name)) enqueue(pod);
@@ -57,7 +66,12 @@ class PodGarbageController {
       if (pod.metadata.deletionTimestamp !== undefined) await this.#remove(pod, signal);
       return undefined;
     }
-    if (this.#nodes.get({ name: node }) !== undefined) return undefined;
+    const present = this.#nodes.get({ name: node });
+    if (present !== undefined) {
+      const deleted = pod.metadata.deletionTimestamp !== undefined;
+      if (deleted && fencingProof(present) !== undefined) await this.#remove(pod, signal);
+      return undefined;
+    }
     const left = this.#quarantineLeft(node);
     if (left > 0) return { requeueAfter: left };
     await this.#remove(pod, signal);

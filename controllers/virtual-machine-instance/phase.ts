@@ -75,5 +75,8 @@ export function withTransition(vmi: VirtualMachineInstance, phase: string, now: 
     { phase: phases.pending, phaseTransitionTimestamp: vmi.metadata.creationTimestamp },
   ];
   if (before.some((entry) => entry.phase === phase)) return before;
-  return [...before, { phase, phaseTransitionTimestamp: timestamp(now) }];
+  // The clock of who wrote the last one may be ahead of ours.
+  const last = Date.parse(before.at(-1)?.phaseTransitionTimestamp ?? '');
+  const at = Number.isNaN(last) ? now : Math.max(now, last);
+  return [...before, { phase, phaseTransitionTimestamp: timestamp(at) }];
 }
