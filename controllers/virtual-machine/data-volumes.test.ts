@@ -21,6 +21,8 @@ async function started(t: TestContext, runStrategy = 'Always', refused = false):
     runStrategy,
     dataVolumeTemplates: [
       {
+        apiVersion: 'cdi.kubevirt.io/v1beta1',
+        kind: 'DataVolume',
         // Templates have no identity, though their type knows the fields.
         metadata: { name: 'root', uid: '', resourceVersion: '', creationTimestamp: '' },
         spec: { source: { blank: {} } },

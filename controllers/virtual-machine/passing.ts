@@ -18,6 +18,14 @@ export const passingPatience = 2000;
 export const passingKey = ({ metadata }: VirtualMachineInstance, starts: boolean): string =>
   `${metadata.uid}/${starts ? 'start' : 'stop'}`;
 
+/** Somebody acts on these, if only this controller when it has been started anew. */
+const acted = [
+  'stateChangeRequests',
+  'startFailure',
+  'instancetypeRef',
+  'preferenceRef',
+] as const satisfies readonly (keyof VirtualMachineStatus)[];
+
 /** `wanted` says no more than that the VM is on its way, and nobody would act on it. */
 export function isPassing({ status: before = {} }: VirtualMachine, wanted: VirtualMachineStatus): boolean {
   const { printableStatus, runStrategy } = wanted;
@@ -27,8 +35,7 @@ export function isPassing({ status: before = {} }: VirtualMachine, wanted: Virtu
     (starts || stops) &&
     !isConditionTrue(wanted.conditions, conditionTypes.failure) &&
     !isConditionTrue(before.conditions, conditionTypes.failure) &&
-    isDeepStrictEqual(before.stateChangeRequests, wanted.stateChangeRequests) &&
-    isDeepStrictEqual(before.startFailure, wanted.startFailure)
+    acted.every((field) => isDeepStrictEqual(before[field], wanted[field]))
   );
 }
 
