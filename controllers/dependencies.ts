@@ -5,6 +5,7 @@ import type { ControllerMetrics } from './runtime/controller.js';
 import type { EventRecorder } from './runtime/event-recorder.js';
 import type { Informers } from './runtime/informers.js';
 import type { Logger } from './runtime/logger.js';
+import type { RateLimiterOptions } from './runtime/rate-limiter.js';
 
 export interface ControllerDependencies {
   readonly client: Client;
@@ -14,5 +15,7 @@ export interface ControllerDependencies {
   readonly random: () => number;
   /** Events under the name of one component. */
   readonly recorder: (component: string) => EventRecorder;
+  /** How fast failures are tried again. */
+  readonly limits?: RateLimiterOptions | undefined;
   readonly metrics?: ControllerMetrics | undefined;
 }

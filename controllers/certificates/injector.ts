@@ -48,6 +48,7 @@ export function createInjector(deps: ControllerDependencies, authority: Informer
     logger: deps.logger,
     clock: deps.clock,
     workers: 1,
+    limits: deps.limits,
     metrics: deps.metrics,
   });
   const enqueueAll = (): void => {

@@ -34,6 +34,7 @@ export class CertificateKeeper {
       logger: deps.logger,
       clock: deps.clock,
       workers: 1,
+      limits: deps.limits,
       metrics: deps.metrics,
     });
     for (const { secret, leaves } of authorities) {

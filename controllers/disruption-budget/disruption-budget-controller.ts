@@ -40,6 +40,7 @@ class DisruptionBudgetController {
       reconcile: (key, signal) => this.#reconcile(key, signal),
       logger: deps.logger,
       clock: deps.clock,
+      limits: deps.limits,
       metrics: deps.metrics,
     });
     this.#listen();

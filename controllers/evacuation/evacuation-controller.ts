@@ -77,6 +77,7 @@ class EvacuationController {
       clock: deps.clock,
       // One at a time: the limits count what was begun before.
       workers: 1,
+      limits: deps.limits,
       metrics: deps.metrics,
     });
     this.#listen();

@@ -53,6 +53,7 @@ class GarbageCollector {
       logger: deps.logger,
       clock: deps.clock,
       workers: 10,
+      limits: deps.limits,
       metrics: deps.metrics,
     });
     this.monitors = new Monitors(deps, discovery, (kind) => ({

@@ -47,6 +47,7 @@ class KubeVirtController {
       logger: deps.logger,
       clock: deps.clock,
       workers: 1,
+      limits: deps.limits,
       metrics: deps.metrics,
     });
     const changed = (): void => {

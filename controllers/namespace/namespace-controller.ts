@@ -34,6 +34,7 @@ class NamespaceController {
       reconcile: (key, signal) => this.#reconcile(key, signal),
       logger: deps.logger,
       clock: deps.clock,
+      limits: deps.limits,
       metrics: deps.metrics,
     });
     const changed = (namespace: Namespace): void => {

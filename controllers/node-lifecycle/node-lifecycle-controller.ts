@@ -47,6 +47,7 @@ class NodeLifecycleController {
       reconcile: (name, signal) => this.#reconcile(name, signal),
       logger: deps.logger,
       clock: deps.clock,
+      limits: deps.limits,
       metrics: deps.metrics,
     });
     const enqueue = ({ metadata }: Node | Lease): void => {

@@ -59,6 +59,7 @@ class NodeController {
       reconcile: (name, signal) => this.#reconcile(name, signal),
       logger: deps.logger,
       clock: deps.clock,
+      limits: deps.limits,
       metrics: deps.metrics,
     });
     this.#listen();

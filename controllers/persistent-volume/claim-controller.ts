@@ -47,6 +47,7 @@ export class ClaimController {
       clock: deps.clock,
       // Two claims must not find the same volume.
       workers: 1,
+      limits: deps.limits,
       metrics: deps.metrics,
     });
     this.#listen();

@@ -33,6 +33,7 @@ export class VolumeController {
       logger: deps.logger,
       clock: deps.clock,
       workers: 2,
+      limits: deps.limits,
       metrics: deps.metrics,
     });
     const enqueue = ({ metadata }: PersistentVolume): void => {

@@ -75,6 +75,7 @@ class PoolController {
       reconcile: (key, signal) => this.#reconcile(key, signal),
       logger: deps.logger,
       clock,
+      limits: deps.limits,
       metrics: deps.metrics,
     });
     this.#listen();

@@ -43,6 +43,7 @@ class MachineRelease {
       reconcile: (key, signal) => this.#reconcile(key, signal),
       logger: deps.logger,
       clock: deps.clock,
+      limits: deps.limits,
       metrics: deps.metrics,
     });
     const enqueue = (vm: VirtualMachine): void => {

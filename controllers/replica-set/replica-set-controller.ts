@@ -59,6 +59,7 @@ class ReplicaSetController {
       reconcile: (key, signal) => this.#reconcile(key, signal),
       logger: deps.logger,
       clock: deps.clock,
+      limits: deps.limits,
       metrics: deps.metrics,
     });
     this.#listen();

@@ -46,7 +46,7 @@ export interface ControllerOptions {
   readonly clock?: Clock;
   /** Keys worked on at the same time; 4 if absent. */
   readonly workers?: number;
-  readonly limits?: RateLimiterOptions;
+  readonly limits?: RateLimiterOptions | undefined;
   readonly metrics?: ControllerMetrics | undefined;
 }
 

@@ -70,6 +70,7 @@ class Scheduler {
       clock: deps.clock,
       // A decision is made in one turn and assumed at once, so that the next one sees it: only its binding is waited for.
       workers: 16,
+      limits: deps.limits,
       metrics: deps.metrics,
     });
     this.#listen();

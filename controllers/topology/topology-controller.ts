@@ -34,6 +34,7 @@ class TopologyController {
       logger: deps.logger,
       clock: deps.clock,
       workers: 1,
+      limits: deps.limits,
       metrics: deps.metrics,
     });
     const changed = (): void => {

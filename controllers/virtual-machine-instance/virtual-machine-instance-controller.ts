@@ -83,6 +83,7 @@ class VirtualMachineInstanceController {
       logger: deps.logger,
       clock: deps.clock,
       workers: 32,
+      limits: deps.limits,
       metrics: deps.metrics,
     });
     this.#listen();

@@ -83,6 +83,7 @@ class VirtualMachineController {
       logger: deps.logger,
       clock: deps.clock,
       workers: 8,
+      limits: deps.limits,
       metrics: deps.metrics,
     });
     this.#listen();

@@ -62,6 +62,7 @@ class WorkloadUpdater {
       reconcile: (key, signal) => (key === evictions ? this.#evictBatch(signal) : this.#mark(key, signal)),
       logger: deps.logger,
       clock: deps.clock,
+      limits: deps.limits,
       metrics: deps.metrics,
     });
     this.#listen();
