@@ -89,6 +89,7 @@ async function logged(
     handle: (context) => {
       if (context.info.verb !== 'create') return Promise.resolve(jsonReply({ name: 'made' }));
       context.annotate?.('policies.example.com/why', 'because');
+      context.nameObject?.('made');
       return Promise.resolve(jsonReply({ name: 'made' }, 201));
     },
   });
@@ -130,7 +131,7 @@ test('a request is logged with who, what, when and how it ended', async (t) => {
     user: { username: 'admin', uid: '1', groups: ['system:masters', 'system:authenticated'] },
     impersonatedUser: { username: 'jane', groups: ['system:masters', 'system:authenticated'] },
     userAgent: 'test/1',
-    objectRef: { resource: 'configmaps', namespace: 'x', apiVersion: 'v1' },
+    objectRef: { resource: 'configmaps', namespace: 'x', name: 'made', apiVersion: 'v1' },
     responseStatus: { metadata: {}, code: 201 },
     requestObject: { spec: 1 },
     responseObject: { name: 'made' },

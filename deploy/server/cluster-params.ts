@@ -32,7 +32,7 @@ export class ClusterParams implements ParamSource {
     namespace: string | undefined,
   ): Promise<readonly object[]> {
     const { informer } = await this.#follow(kind);
-    await informer.synced(AbortSignal.timeout(patience));
+    await known(informer);
     const { name = '', selector } = reference;
     const within = placeOf(informer.kind, reference, namespace);
     if (name !== '') {
@@ -98,6 +98,15 @@ export class ClusterParams implements ParamSource {
     const resource = resources.find((each) => each.kind === kind && !each.name.includes('/'));
     if (resource === undefined) throw new Error(`paramKind ${kind} of ${apiVersion} is not served`);
     return { group, version, kind, resource: resource.name, namespaced: resource.namespaced };
+  }
+}
+
+/** Most often it is not allowed to the server to list them, which the log tells. */
+async function known(informer: SharedInformer<KubernetesObject>): Promise<void> {
+  try {
+    await informer.synced(AbortSignal.timeout(patience));
+  } catch (error) {
+    throw new Error(`${informer.kind.resource} could not be read within ${patience} ms`, { cause: error });
   }
 }
 
