@@ -1,13 +1,11 @@
 /** Deletes: at once, or by marking the object until its finalizers, its grace period or its kind let it go. */
 import type { KubernetesObject, ObjectMeta } from '../../openapi/meta.js';
-import { ConflictError } from '../../storage/errors.js';
 import type { Entry } from '../../storage/interface.js';
 import { encodeStored, type Serialized } from '../codec/stored-bytes.js';
-import { conflict, notFound } from '../errors/api-error.js';
-import { changedMeanwhile } from '../errors/status.js';
 import type { Admitter, WriteContext } from './admit.js';
 import { attributesOf } from './attributes.js';
-import { decodeEntry, kindConflict, readEntry } from './endpoint.js';
+import { decodeEntry, kindConflict } from './endpoint.js';
+import { onNewest } from './on-newest.js';
 import { timestamp } from './metadata.js';
 import type { Resource } from './resource.js';
 import { isFree } from './write-path.js';
@@ -130,18 +128,14 @@ export function createDelete(dependencies: { readonly admitter: Admitter; now():
   }
 
   return async (context, name, options) => {
-    const { group, plural } = context.endpoint.resource;
-    let entry = await readEntry(context.endpoint, { namespace: context.namespace, name });
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await deleteOnce(context, entry, options);
-      } catch (error) {
-        if (!(error instanceof ConflictError)) throw error;
-        if (attempt === attempts) throw conflict(group, plural, name, changedMeanwhile);
-        const current = (error as ConflictError<Entry>).current;
-        if (current === undefined) throw notFound(group, plural, name);
-        entry = current;
-      }
-    }
+    const reference = { namespace: context.namespace, name };
+    const { result } = await onNewest(context.endpoint, reference, {
+      attempt: async (entry) => {
+        const done = await deleteOnce(context, entry, options);
+        return { result: done, revision: done.object.revision };
+      },
+      attempts,
+    });
+    return result;
   };
 }

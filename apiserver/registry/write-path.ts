@@ -7,16 +7,17 @@ import { ConflictError } from '../../storage/errors.js';
 import type { Entry } from '../../storage/interface.js';
 import type { FieldsContext } from '../apply/interface.js';
 import { encodeStored, type Serialized } from '../codec/stored-bytes.js';
-import { alreadyExists, badRequest, conflict, invalid, notFound } from '../errors/api-error.js';
+import { alreadyExists, badRequest, conflict, invalid } from '../errors/api-error.js';
 import { changedMeanwhile } from '../errors/status.js';
 import type { Admitter, WriteContext } from './admit.js';
 import { attributesOf } from './attributes.js';
-import { apiVersion, decodeEntry, readEntry } from './endpoint.js';
+import { apiVersion, decodeEntry } from './endpoint.js';
 import { sameJson } from './equal.js';
 import { objectKey } from './keys.js';
 import { completeNew, completeUpdate, generateName, isUnset, timestamp, type Draft } from './metadata.js';
 import { invalidValue, requiredValue } from './metadata-rules.js';
 import { requireNamespace, type NamespaceLookup } from './namespaces.js';
+import { onNewest } from './on-newest.js';
 import type { Resource, StrategyContext } from './resource.js';
 import { desiredChanged, keepApart, withoutStatus } from './sections.js';
 
@@ -222,19 +223,9 @@ export function createWritePath(dependencies: WriteDependencies): WritePath {
     change: Change,
     options: UpdateOptions = {},
   ): Promise<Serialized> {
-    const { group, plural } = context.endpoint.resource;
-    let entry = await readEntry(context.endpoint, { namespace: context.namespace, name });
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await updateOnce(context, entry, change, options);
-      } catch (error) {
-        if (!(error instanceof ConflictError)) throw error;
-        if (attempt === updateAttempts) throw conflict(group, plural, name, changedMeanwhile);
-        const current = (error as ConflictError<Entry>).current;
-        if (current === undefined) throw notFound(group, plural, name);
-        entry = current;
-      }
-    }
+    const reference = { namespace: context.namespace, name };
+    const attempt = (entry: Entry): Promise<Serialized> => updateOnce(context, entry, change, options);
+    return onNewest(context.endpoint, reference, { attempt, attempts: updateAttempts });
   }
 
   return { create, update };
