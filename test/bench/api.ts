@@ -21,7 +21,7 @@ const objects = 2400;
 const warmObjects = 4000;
 /** So many that what a server grows and shrinks by itself does not show. */
 const keptObjects = 20_000;
-const clients = 16;
+export const clients = 16;
 const watchers = 50;
 const updates = 300;
 /** kB an object. */
@@ -118,8 +118,37 @@ async function measureWatch(server: BenchServer, client: BenchClient): Promise<M
   return { ...watched, cpu: Math.max(0, watched.cpu - unwatched.cpu), count: updates * watchers };
 }
 
+/** The writes whose rates say how near a server comes to its store, and how many of each second it does. */
+export const writeNames = ['create', 'merge patch', 'delete'] as const;
+export type WriteRates = Readonly<Record<(typeof writeNames)[number], number>>;
+
+/** Does them to `count` objects called `prefix-N`. */
+export async function measureWrites(server: BenchServer, prefix: string, count: number): Promise<WriteRates> {
+  const pool = Array.from({ length: clients }, () => new BenchClient(server));
+  const rates = { create: 0, 'merge patch': 0, delete: 0 };
+  try {
+    for (const { name, one } of works(prefix, count)) {
+      const kept = writeNames.find((write) => write === name);
+      if (kept === undefined && name !== 'finalizers') continue;
+      const { seconds } = await measure(server, pool, name, count, one);
+      if (kept !== undefined) rates[kept] = count / seconds;
+    }
+  } finally {
+    for (const client of pool) client.close();
+  }
+  return rates;
+}
+
 export async function benchApi(): Promise<string> {
   const server = await startServer(['--controllers=']);
+  try {
+    return await reportApi(server);
+  } finally {
+    await server.stop();
+  }
+}
+
+export async function reportApi(server: BenchServer): Promise<string> {
   const pool = Array.from({ length: clients }, () => new BenchClient(server));
   const alone = pool.slice(0, 1);
   const [first] = pool;
@@ -143,6 +172,5 @@ export async function benchApi(): Promise<string> {
     ].join('\n\n');
   } finally {
     for (const client of pool) client.close();
-    await server.stop();
   }
 }

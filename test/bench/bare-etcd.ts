@@ -1,11 +1,6 @@
 /** What etcd itself can do here: the writes of the API benchmark by a client that does nothing else. */
 import { EtcdConnection } from '../../storage/etcd/connection.js';
-
-export interface BareWrites {
-  readonly create: number;
-  readonly 'merge patch': number;
-  readonly delete: number;
-}
+import type { WriteRates } from './api.js';
 
 /** Writes a second, of `count` values of `bytes`, `concurrency` at a time. */
 export async function bareWrites(
@@ -13,9 +8,10 @@ export async function bareWrites(
   count: number,
   concurrency: number,
   bytes: number,
-): Promise<BareWrites> {
+): Promise<WriteRates> {
   const connection = new EtcdConnection({ endpoints });
-  const key = (index: number): Buffer => Buffer.from(`/bare/instances/default/vmi-${index}`);
+  const run = process.hrtime.bigint();
+  const key = (index: number): Buffer => Buffer.from(`/bare/${run}/default/vmi-${index}`);
   const revisions: number[] = [];
   const write = async (index: number, value: Buffer | undefined): Promise<void> => {
     const { succeeded, header } = await connection.call('Txn', {
