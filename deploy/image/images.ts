@@ -32,9 +32,9 @@ const path = { PATH: '/usr/sbin:/usr/bin' };
 export const images: readonly ImageSource[] = [
   {
     name: 'nativirt',
-    description: 'API server and controllers',
+    description: 'API server, controllers, and what moves an installation',
     packages: [],
-    bundles: ['nativirt', 'apiserver', 'policy-worker', 'controllers'],
+    bundles: ['nativirt', 'apiserver', 'policy-worker', 'controllers', 'import'],
     user: String(unprivilegedUser),
     entrypoint: ['nativirt'],
     environment: path,
