@@ -119,6 +119,7 @@ class Agent implements NodeAgent {
       directories,
       informer: instanceInformer,
       prepare: (vmi, pod, signal) => this.host.prepare(vmi, pod, signal),
+      probes: this.host.probes,
       node: { launcherVersion: options.version, runtimeUser },
       metrics,
     });

@@ -31,6 +31,8 @@ export interface PodHost extends Runnable {
   readonly runtimeUser: number;
   /** A directory on the file system that guests' own disks fill. */
   readonly storage: string;
+  /** Where somebody probes the guests: the kubelet. */
+  readonly probes?: GuestProbes;
   counts(): PodHostCounts;
   /**
    * The privileged steps before a launcher gets its VMI. Idempotent: an agent that is killed in between leaves it to the next.
@@ -44,4 +46,11 @@ export interface PodHostCounts {
   readonly pods: number;
   readonly images: number;
   readonly imageBytes: number;
+}
+
+/** What is found out about guests whose VMI asks for a readiness probe, by their pods' UIDs. */
+export interface GuestProbes {
+  isReady(pod: string): boolean;
+  /** Called with each pod whose readiness has changed. Returns how to end that. */
+  onChange(listener: (pod: string) => void): () => void;
 }

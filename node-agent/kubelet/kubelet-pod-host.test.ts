@@ -19,10 +19,12 @@ import { eventually } from '../testing/eventually.js';
 import { namespace, newPod, newVmi, nodeName } from '../testing/objects.js';
 import { fakeLauncher } from '../testing/runtime.js';
 
+type VirtualMachineInstanceSpecPart = Parameters<typeof newVmi>[1];
+
 const containerID = `containerd://${'ab'.repeat(32)}`;
 
 /** A node whose kubelet runs one pod: its directory, its launcher and its Pod are there, and no agent yet. */
-async function setUp(t: TestContext) {
+async function setUp(t: TestContext, spec: VirtualMachineInstanceSpecPart = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'nativirt-kubelet-'));
   const [kubelet, proc] = [join(directory, 'kubelet'), join(directory, 'proc')];
   mkdirSync(join(kubelet, 'device-plugins'), { recursive: true });
@@ -37,7 +39,7 @@ async function setUp(t: TestContext) {
   });
   const client = new FakeClient();
   await client.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: nodeName } });
-  const created = await client.create(virtualMachineInstances, newVmi('vm'));
+  const created = await client.create(virtualMachineInstances, newVmi('vm', spec));
   const { metadata } = await client.create(pods, newPod(created));
   const { uid } = metadata;
   const podDirectory = join(kubelet, 'pods', uid, 'volumes/kubernetes.io~empty-dir', privateVolume);
@@ -59,15 +61,17 @@ async function setUp(t: TestContext) {
     env: { FAKE_LAUNCHER: '{}' },
   });
   const exited = once(launcher, 'exit');
-  const container = (state: object) => (pod: Pod) => ({
-    ...pod,
-    status: {
-      phase: 'Running' as const,
-      containerStatuses: [
-        { name: 'compute', image: '', imageID: '', ready: true, restartCount: 0, containerID, state },
-      ],
-    },
-  });
+  const container =
+    (state: object, ready = true) =>
+    (pod: Pod) => ({
+      ...pod,
+      status: {
+        phase: 'Running' as const,
+        containerStatuses: [
+          { name: 'compute', image: '', imageID: '', ready, restartCount: 0, containerID, state },
+        ],
+      },
+    });
   client.put(pods, metadata, container({ running: {} }));
   client.put(virtualMachineInstances, { namespace, name: 'vm' }, (vmi) => ({
     ...vmi,
@@ -110,7 +114,8 @@ async function setUp(t: TestContext) {
     rmSync(podDirectory, { recursive: true });
     client.put(pods, metadata, container({ terminated: { exitCode: 0, reason: 'Completed', message } }));
   };
-  return { client, start, until, endPod, podDirectory };
+  const probe = (ready: boolean) => client.put(pods, metadata, container({ running: {} }, ready));
+  return { client, start, until, endPod, podDirectory, probe };
 }
 
 const lastWord = {
@@ -153,4 +158,22 @@ test('while no agent ran the guest ended, and the kubelet has removed its direct
   await start();
   const vmi = await until('Failed');
   assert.equal(vmi?.status?.reason, 'GuestPanicked');
+});
+
+test('a guest with a readiness probe is ready when the kubelet says so', async (t) => {
+  const { client, start, until, probe } = await setUp(t, { readinessProbe: { tcpSocket: { port: 22 } } });
+  probe(false);
+  await start();
+  const vmi = await until('Running');
+  assert.equal(findCondition(vmi?.status?.conditions, 'Ready')?.status, 'False');
+  for (const ready of [true, false]) {
+    probe(ready);
+    const wanted = ready ? 'True' : 'False';
+    await eventually(
+      client,
+      virtualMachineInstances,
+      { namespace, name: 'vm' },
+      (found) => findCondition(found?.status?.conditions, 'Ready')?.status === wanted,
+    );
+  }
 });

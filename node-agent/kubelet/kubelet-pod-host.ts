@@ -2,6 +2,7 @@
 import { launcherLabel, launcherLabelValue, launcherUser } from '../../openapi/launcher/pod.js';
 import { join } from 'node:path';
 import { kubeVirts, pods } from '../../controllers/runtime/kinds.js';
+import type { Pod } from '../../openapi/generated/types/core_v1.js';
 import type { GuestNetworks } from '../network/interface.js';
 import type { PodHost, PodHostContext } from '../pod-host.js';
 import { containerProcess } from './container-process.js';
@@ -39,6 +40,15 @@ export function kubeletPodHost(
     informers: [informer],
     runtimeUser: launcherUser,
     storage: directory,
+    probes: {
+      isReady: (uid) => isReady(directories.pod(uid)),
+      onChange: (listener) =>
+        informer.addHandler({
+          update: (before, pod) => {
+            if (isReady(before) !== isReady(pod)) listener(pod.metadata.uid);
+          },
+        }),
+    },
     counts: () => ({ pods: directories.size, images: 0, imageBytes: 0 }),
     async prepare(vmi, uid, signal) {
       const pod = directories.pod(uid);
@@ -74,4 +84,9 @@ export function kubeletPodHost(
       }
     },
   };
+}
+
+/** The probe of the guest is that of its launcher's container. */
+function isReady(pod: Pod | undefined): boolean {
+  return pod !== undefined && computeStatus(pod)?.ready === true;
 }

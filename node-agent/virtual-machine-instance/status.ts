@@ -30,6 +30,8 @@ export interface StatusInput {
   readonly domain: DomainStatus | undefined;
   /** Set: it has failed, whatever `domain` says. */
   readonly failure: Failure | undefined;
+  /** False while its readiness probe does not succeed. */
+  readonly ready: boolean;
   /** Milliseconds. */
   readonly now: number;
   readonly node: NodeFacts;
@@ -85,17 +87,23 @@ function usesClaims({ spec }: VirtualMachineInstance): boolean {
   );
 }
 
+const notReady = {
+  reason: 'ReadinessProbeFailed',
+  message: 'the readiness probe of the guest does not succeed',
+};
+
 const notMigratable = { reason: 'NotMigratable', message: 'live migration is not available on this node' };
 
 /** Undefined status: the condition is taken away. */
 function runningConditions({
   vmi,
   domain,
+  ready,
 }: StatusInput): (WantedCondition | { type: string; status?: undefined })[] {
   const paused = domain?.state === 'Paused';
   const emulated = domain?.accelerator === 'tcg';
   return [
-    { type: 'Ready', status: 'True' },
+    ready ? { type: 'Ready', status: 'True' } : { type: 'Ready', status: 'False', ...notReady },
     { type: 'LiveMigratable', status: 'False', ...notMigratable },
     { type: 'StorageLiveMigratable', status: 'False', ...notMigratable },
     ...(usesClaims(vmi)

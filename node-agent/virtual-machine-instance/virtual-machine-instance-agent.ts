@@ -34,6 +34,8 @@ export interface VirtualMachineInstanceAgentOptions {
   readonly nodeName: string;
   readonly directories: LauncherDirectories;
   readonly prepare: PodHost['prepare'];
+  /** Undefined where nobody probes guests: they are ready as soon as they run. */
+  readonly probes?: PodHost['probes'];
   /** VMIs with `status.nodeName` of this node. */
   readonly informer: Informer<VirtualMachineInstance>;
   readonly node: NodeFacts;
@@ -88,10 +90,14 @@ export class VirtualMachineInstanceAgent {
       update: (_before, vmi) => enqueue(vmi),
       delete: enqueue,
     });
+    const ignore = this.options.probes?.onChange((pod) => {
+      for (const [key, entry] of this.sessions) if (entry.pod === pod) this.controller.enqueue(key);
+    });
     try {
       await this.controller.run(signal);
     } finally {
       remove();
+      ignore?.();
       const sessions = [...this.sessions.values()].map(({ session }) => session);
       for (const key of [...this.sessions.keys()]) this.forget(key);
       await Promise.all(sessions.map(({ done }) => done));
@@ -228,7 +234,9 @@ export class VirtualMachineInstanceAgent {
     const { client, clock, node, recorder } = this.options;
     const { status: domain } = view;
     const failure = this.failure(session, view);
-    const wanted = nextStatus({ vmi, domain, failure, now: clock.now(), node, part });
+    const pod = this.sessions.get(key)?.pod ?? '';
+    const ready = vmi.spec.readinessProbe === undefined || (this.options.probes?.isReady(pod) ?? true);
+    const wanted = nextStatus({ vmi, domain, failure, ready, now: clock.now(), node, part });
     let after: VirtualMachineInstance | undefined;
     try {
       after = await patchStatus(client, virtualMachineInstances, vmi, wanted, signal);

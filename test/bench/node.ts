@@ -116,7 +116,7 @@ async function startMachine(client: HttpClient, kubelet: string, name: string): 
     privateVolume,
   );
   mkdirSync(directory, { recursive: true });
-  const launcher = await StubLauncher.listen(path.join(directory, podLayout.controlSocket), vmi.metadata.uid);
+  const launcher = await StubLauncher.listen(directory, vmi.metadata.uid);
   const compute = { name: 'compute', image: '', imageID: '', ready: true, restartCount: 0, containerID };
   const running = { phase: 'Running', containerStatuses: [{ ...compute, state: { running: {} } }] };
   const scheduled = { phase: 'Scheduled', nodeName, activePods: { [metadata.uid]: nodeName } };
@@ -137,7 +137,7 @@ class StubLauncher {
     private readonly sockets: Set<Socket>,
   ) {}
 
-  static async listen(socketPath: string, uid: string): Promise<StubLauncher> {
+  static async listen(podDirectory: string, uid: string): Promise<StubLauncher> {
     const status = {
       sequence: 1,
       state: 'Running',
@@ -157,7 +157,11 @@ class StubLauncher {
         socket.write(`${JSON.stringify({ jsonrpc: '2.0', id, result: status })}\n`);
       });
     });
-    server.listen(socketPath);
+    // The whole path is longer than a socket's address may be.
+    const before = process.cwd();
+    process.chdir(podDirectory);
+    server.listen(podLayout.controlSocket);
+    process.chdir(before);
     await once(server, 'listening');
     return new StubLauncher(server, sockets);
   }

@@ -64,7 +64,9 @@ export class DevicePlugin {
         await this.serve(signal, () => backoff.reset());
       } catch (error) {
         if (isStopped(signal)) return;
-        logger.warn({ err: error, resource: this.source.resource }, 'a device plugin starts anew');
+        // A kubelet that is not there yet is nothing to be told of.
+        const level = isNotExist(error) ? 'debug' : 'warn';
+        logger[level]({ err: error, resource: this.source.resource }, 'a device plugin starts anew');
         await sleep(clock, backoff.next(), signal).catch(() => undefined);
       }
     }
