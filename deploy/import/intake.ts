@@ -29,7 +29,8 @@ export class Intake {
 
   /** Throws `IntakeError`. The object stays as it is. */
   prepare(resource: Resource, source: KubernetesObject): Prepared {
-    const object = structuredClone(source);
+    // An object is itself whichever order its source writes it in.
+    const object = sortedCopy(source);
     checkMetadata(resource, object.metadata);
     const schema = this.#schema(resource);
     const dropped = schema.prune(object).map((path) => `${path} is not known and was left out`);
@@ -51,6 +52,14 @@ export class Intake {
     this.#schemas.set(resource, compiled);
     return compiled;
   }
+}
+
+function sortedCopy<T>(value: T): T;
+function sortedCopy(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((item: unknown) => sortedCopy(item));
+  if (typeof value !== 'object' || value === null) return value;
+  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(members.map(([name, member]: [string, unknown]) => [name, sortedCopy(member)]));
 }
 
 export function digestOf(bytes: Buffer): string {
