@@ -117,7 +117,6 @@ const policyParameters = (): Manifest => ({
   aggregationRule: {
     clusterRoleSelectors: [{ matchLabels: { 'rbac.nativirt.io/aggregate-to-policy-parameters': 'true' } }],
   },
-  rules: [],
 });
 
 /** kube-apiserver calls webhooks without credentials unless its own configuration gives it some. */
