@@ -104,7 +104,12 @@ export class PodRuntime {
       if (known.has(uid) || this.workers.has(uid)) continue;
       const directory = directories.of(uid);
       const killed = await directory.killProcesses();
-      await network?.detach(uid);
+      try {
+        await network?.detach(uid);
+      } catch (error) {
+        logger.warn({ err: error, uid }, 'cannot remove the network of a pod that is gone');
+        continue;
+      }
       await directory.remove();
       logger.info({ uid, killed }, 'removed what was left of a pod that is gone');
     }

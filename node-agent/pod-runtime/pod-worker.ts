@@ -147,7 +147,7 @@ export class PodWorker {
     // A launcher that was started before everything was prepared has no VMI yet: it is started anew.
     if (!(prepared && recorded !== undefined) && !isEnded(this.pod)) return false;
     await this.directory.killProcesses();
-    await this.detach();
+    await this.leaveNetwork();
     await this.end({ exitCode: undefined, signal: undefined });
     return true;
   }
@@ -207,10 +207,19 @@ export class PodWorker {
     }
   }
 
-  /** Nothing of the pod runs any more. */
   private async detach(): Promise<void> {
     await this.options.network?.detach(this.pod.metadata.uid);
     this.attachment = undefined;
+  }
+
+  /** Nothing of the pod runs any more. What can not be given back now is when the pod is removed. */
+  private async leaveNetwork(): Promise<void> {
+    try {
+      await this.detach();
+    } catch (error) {
+      const { name, namespace } = this.pod.metadata;
+      this.options.logger.warn({ err: error, pod: name, namespace }, 'cannot remove the network of a pod');
+    }
   }
 
   private async spawn(): Promise<void> {
@@ -238,7 +247,7 @@ export class PodWorker {
     recorder.event(this.pod, 'Warning', reason, message);
     await this.directory.killProcesses();
     await this.launcher?.exited;
-    await this.detach();
+    await this.leaveNetwork();
     this.setState({ kind: 'Ended', ended: { ...this.ending(1), succeeded: false, reason, message } });
   }
 
@@ -258,7 +267,7 @@ export class PodWorker {
         'the launcher left processes; killed',
       );
     }
-    await this.detach();
+    await this.leaveNetwork();
     await this.end(exit);
   }
 
@@ -305,17 +314,18 @@ export class PodWorker {
     const { clock, client, logger, random } = this.options;
     const { namespace, name, uid } = this.pod.metadata;
     await this.directory.killProcesses();
-    await this.detach();
-    await this.directory.remove();
     const backoff = new Backoff({ minimum: 100, maximum: 10_000, random });
-    while (!this.termination.vanished && !this.isStopped()) {
+    while (!this.isStopped()) {
       try {
+        await this.detach();
+        await this.directory.remove();
+        if (this.termination.vanished) return;
         const preconditions = { uid };
         await client.delete(pods, { namespace, name }, { gracePeriodSeconds: 0, preconditions }, this.stop);
         return;
       } catch (error) {
         if (this.isStopped() || isNotFound(error) || isConflict(error)) return;
-        logger.warn({ err: error, pod: name, namespace }, 'cannot delete a pod that has ended; trying again');
+        logger.warn({ err: error, pod: name, namespace }, 'cannot remove a pod that has ended; trying again');
         await sleep(clock, backoff.next(), this.stop).catch(() => undefined);
       }
     }
