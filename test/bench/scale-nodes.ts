@@ -144,7 +144,15 @@ export class StubNode {
     const [pod] = this.#pods.byIndex(controllerIndex, vmi.metadata.uid);
     const running = pod !== undefined && pod.metadata.deletionTimestamp === undefined;
     const domain = domainStatus({ ...guest, state: running ? 'Running' : 'Shutoff' });
-    const wanted = nextStatus({ vmi, domain, failure: undefined, now: systemClock.now(), node, part: {} });
+    const wanted = nextStatus({
+      vmi,
+      domain,
+      failure: undefined,
+      now: systemClock.now(),
+      node,
+      part: {},
+      ready: true,
+    });
     const after = await gone(patchStatus(this.client, virtualMachineInstances, vmi, wanted, signal));
     if (after !== undefined)
       recordTransition(this.#recorder, { before: vmi, after, domain, failure: undefined });
