@@ -2,6 +2,7 @@
 import { watch } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import {
   Client,
   credentials,
@@ -24,6 +25,7 @@ import {
   loadApi,
   type AllocateRequest,
   type AllocateResponse,
+  type Device,
   type RegisterRequest,
 } from './protocol.js';
 
@@ -46,7 +48,7 @@ export class DevicePlugin {
   private readonly streams = new Set<Stream>();
   private readonly socket: string;
   /** What the kubelet was told last. */
-  private told = '';
+  private told: readonly Device[] = [];
 
   constructor(
     private readonly source: DeviceSource,
@@ -183,9 +185,8 @@ export class DevicePlugin {
 
   private async tell(): Promise<void> {
     const devices = await this.source.list();
-    const text = JSON.stringify(devices);
-    if (text === this.told) return;
-    this.told = text;
+    if (isDeepStrictEqual(devices, this.told)) return;
+    this.told = devices;
     for (const stream of this.streams) stream.write({ devices });
   }
 }

@@ -8,6 +8,7 @@ import type { ContainerAllocation, Device } from './protocol.js';
 export interface DeviceSource {
   /** `devices.kubevirt.io/kvm`. */
   readonly resource: string;
+  /** The same array as before where nothing has changed, if that is cheap. */
   list(): Promise<readonly Device[]>;
   /** What a container gets that has been given these devices. Throws for one that there is not. */
   allocate(ids: readonly string[]): Promise<ContainerAllocation>;
@@ -20,13 +21,13 @@ const shares = 1000;
 export function sharedDevice(resource: string, path: string): DeviceSource {
   const name = basename(path);
   const ids = Array.from({ length: shares }, (_, index) => `${name}${index}`);
+  // Made once: they are asked for all the time.
+  const healthy = ids.map((ID): Device => ({ ID, health: 'Healthy' }));
+  const unhealthy = ids.map((ID): Device => ({ ID, health: 'Unhealthy' }));
   const known = new Set(ids);
   return {
     resource,
-    async list() {
-      const health = (await isCharacterDevice(path)) ? 'Healthy' : 'Unhealthy';
-      return ids.map((ID) => ({ ID, health }));
-    },
+    list: async () => ((await isCharacterDevice(path)) ? healthy : unhealthy),
     allocate(wanted) {
       const strange = wanted.find((id) => !known.has(id));
       if (strange !== undefined) throw new Error(`${resource} has no device "${strange}"`);

@@ -104,7 +104,13 @@ export interface DevicePluginApi {
   readonly devicePlugin: ServiceDefinition;
 }
 
+let loaded: DevicePluginApi | undefined;
+
 export function loadApi(): DevicePluginApi {
+  return (loaded ??= defineApi());
+}
+
+function defineApi(): DevicePluginApi {
   const definition = fromJSON(
     { nested: { v1beta1: { nested: { ...messages, ...services } } } },
     { keepCase: true, defaults: true },
