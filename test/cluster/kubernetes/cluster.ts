@@ -3,6 +3,7 @@ import path from 'node:path';
 import { pino } from 'pino';
 import { startApiserver, type Apiserver } from '../../../deploy/apiserver/apiserver.js';
 import { parseApiserverOptions } from '../../../deploy/apiserver/options.js';
+import { apiserverRules } from '../../../deploy/rbac/apiserver.js';
 import { clusterRoleBindings, clusterRoles } from '../../../deploy/rbac/cluster-roles.js';
 import { requestOf, type Answer, type RequestOptions } from '../../apiserver/test-server.js';
 import { command, eventually, type CommandResult } from '../../e2e/harness.js';
@@ -31,6 +32,7 @@ export class KubernetesCluster {
     let apiserver: Apiserver | undefined;
     try {
       const auditLog = path.join(plane.directory, 'audit.log');
+      await grant(plane);
       apiserver = await startBehind(plane, store, auditLog);
       const groupVersions = await served(plane, apiserver);
       const cluster = new KubernetesCluster(assets, plane, apiserver, auditLog, groupVersions.map(nameOf));
@@ -184,6 +186,9 @@ export class KubernetesCluster {
   }
 }
 
+/** As whom our server is known. */
+export const apiserverAccount = `system:serviceaccount:${serviceNamespace}:${serviceName}`;
+
 interface GroupVersion {
   readonly group: string;
   readonly version: string;
@@ -204,7 +209,7 @@ async function startBehind(plane: ControlPlane, store: Store, auditLog: string):
   const options = parseApiserverOptions([
     ...['--bind-address', '127.0.0.1', '--secure-port', '0'],
     ...['--tls-cert-file', servingCert, '--tls-private-key-file', servingKey],
-    ...['--kubeconfig', await plane.file('kubeconfig', plane.kubeconfig(serviceName, 'system:masters'))],
+    ...['--kubeconfig', await plane.file('kubeconfig', plane.kubeconfig(apiserverAccount))],
     ...['--node-agent-certificate-authority', plane.authorityFile],
     ...['--node-agent-client-certificate', agentCert, '--node-agent-client-key', agentKey],
     ...['--audit-policy-file', await plane.file('audit-policy.json', JSON.stringify(policy))],
@@ -215,6 +220,34 @@ async function startBehind(plane: ControlPlane, store: Store, auditLog: string):
   ]);
   if (options === undefined) throw new Error('no flag asks for help');
   return startApiserver(options, pino({ level: process.env.LOG_LEVEL ?? 'silent' }));
+}
+
+/** No more than an installation gives. */
+async function grant(plane: ControlPlane): Promise<void> {
+  const apiVersion = 'rbac.authorization.k8s.io/v1';
+  const apiGroup = 'rbac.authorization.k8s.io';
+  const rbac = `/apis/${apiVersion}`;
+  const subjects = [{ apiGroup, kind: 'User', name: apiserverAccount }];
+  const binding = (kind: string, name: string): object => ({
+    metadata: { name: `${serviceName}-${name}` },
+    roleRef: { apiGroup, kind, name },
+    subjects,
+  });
+  const objects: readonly (readonly [string, object])[] = [
+    [`${rbac}/clusterroles`, { metadata: { name: serviceName }, rules: apiserverRules }],
+    [`${rbac}/clusterrolebindings`, binding('ClusterRole', serviceName)],
+    [`${rbac}/clusterrolebindings`, binding('ClusterRole', 'system:auth-delegator')],
+    [
+      `${rbac}/namespaces/kube-system/rolebindings`,
+      binding('Role', 'extension-apiserver-authentication-reader'),
+    ],
+  ];
+  const request = requestOf({ port: plane.port, ca: plane.authority.cert });
+  for (const [at, body] of objects) {
+    const headers = { 'content-type': 'application/json' };
+    const answer = await request('POST', at, { token: 'admin', headers, body: JSON.stringify(body) });
+    if (answer.status > 299) throw new Error(`POST ${at}: ${answer.status} ${answer.text}`);
+  }
 }
 
 /** What the server says that it serves. */

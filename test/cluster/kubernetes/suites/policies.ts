@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { before, describe, test } from 'node:test';
 import type { Answer } from '../../../apiserver/test-server.js';
 import { eventually } from '../../../e2e/harness.js';
-import type { KubernetesCluster } from '../cluster.js';
+import { apiserverAccount, type KubernetesCluster } from '../cluster.js';
 import { halted } from '../manifests.js';
 
 const namespace = 'governed';
@@ -101,6 +101,22 @@ export function policiesSuite(cluster: () => KubernetesCluster): void {
         metadata: { name: 'rules' },
         data: { owner: 'jane' },
       });
+      // Who sets up a policy with params lets our server read them.
+      await cluster().get([
+        'create',
+        'clusterrole',
+        'policy-params',
+        '--resource=configmaps',
+        '--verb=get,list,watch',
+      ]);
+      await cluster().get([
+        'create',
+        'clusterrolebinding',
+        'policy-params',
+        '--clusterrole=policy-params',
+        '--user',
+        apiserverAccount,
+      ]);
       for (const [index, validation] of validations.entries()) await policy(index, validation);
       await Promise.all(
         validations.map((_, index) =>
