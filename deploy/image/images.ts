@@ -51,7 +51,7 @@ export const images: readonly ImageSource[] = [
   {
     name: 'nativirt-launcher',
     description: 'runs one virtual machine',
-    packages: ['busybox-static', 'ovmf', 'qemu-system-x86', 'qemu-utils', 'swtpm', 'util-linux'],
+    packages: ['busybox-static', 'ovmf', 'passt', 'qemu-system-x86', 'qemu-utils', 'swtpm', 'util-linux'],
     bundles: ['launcher'],
     user: String(launcherUser),
     entrypoint: ['nativirt', 'launcher'],
