@@ -34,8 +34,12 @@ export interface AdmissionLookups {
     group: string,
     resource: string,
     namespace: string | undefined,
+    freshness?: Freshness,
   ): Promise<readonly T[]>;
 }
+
+/** `cached`: what this server has, which may lack what another has just written, for settings that rule out no write. Else `newest`. */
+export type Freshness = 'newest' | 'cached';
 
 export interface AdmissionContext {
   /** The KubeVirt object's configuration over the defaults, as of this request. */

@@ -1,7 +1,7 @@
 /** Reads for admission: parsed once a state, and shared, since many requests look at the same few objects. */
 import type { KubernetesObject } from '../../openapi/meta.js';
 import type { Entry } from '../../storage/interface.js';
-import type { AdmissionLookups } from '../admission/interface.js';
+import type { AdmissionLookups, Freshness } from '../admission/interface.js';
 import { decodeEntry, type Endpoint } from './endpoint.js';
 import { objectKey } from './keys.js';
 
@@ -39,11 +39,16 @@ export function createLookups(
       // Callers name the type of the kind that they ask for, here and below.
       return entry === undefined ? undefined : (parse(found, entry) as T);
     },
-    async list<T extends KubernetesObject>(group: string, resource: string, namespace: string | undefined) {
+    async list<T extends KubernetesObject>(
+      group: string,
+      resource: string,
+      namespace: string | undefined,
+      freshness: Freshness = 'newest',
+    ) {
       const found = endpoint(group, resource);
       if (found === undefined) return (await elsewhere?.list<T>(group, resource, namespace)) ?? [];
       const { entries } = await found.store.list({
-        at: { kind: 'newest' },
+        at: { kind: freshness === 'cached' ? 'any' : 'newest' },
         ...(namespace === undefined ? {} : { namespace }),
       });
       return entries.map((entry) => parse(found, entry) as T);

@@ -58,7 +58,7 @@ async function annotate(vmi: VirtualMachineInstance, context: AdmissionContext):
     set(quoteGenerationSocketAnnotation, socket);
   }
   if (domain.cpu?.isolateEmulatorThread === true && featureEnabled(context.configuration, 'AlignCPUs')) {
-    const kubevirts = await context.lookups.list<KubeVirt>('kubevirt.io', 'kubevirts', undefined);
+    const kubevirts = await context.lookups.list<KubeVirt>('kubevirt.io', 'kubevirts', undefined, 'cached');
     if (
       kubevirts.some((kubevirt) => emulatorThreadParityAnnotation in (kubevirt.metadata.annotations ?? {}))
     ) {

@@ -48,6 +48,7 @@ export async function applyPresets(vmi: VirtualMachineInstance, context: Admissi
     'kubevirt.io',
     'virtualmachineinstancepresets',
     vmi.metadata.namespace,
+    'cached',
   );
   const matching = all.filter((preset) =>
     compileLabelSelector(preset.spec?.selector).matches(vmi.metadata.labels),
