@@ -10,11 +10,9 @@ import { overlay } from './overlay.js';
 
 /** The image of a container disk, placed by the node agent or in a container beside this one, under an overlay that takes the guest's writes and goes with the pod. */
 export async function containerDisk(volume: string, context: DiskContext): Promise<DiskImage> {
-  const { vmi } = context;
-  const wanted = vmi.spec.volumes?.find(({ name }) => name === volume)?.containerDisk?.path;
-  const path =
-    (await imageFile(imageContainer(volume), wanted === undefined || wanted === '' ? '/disk/' : wanted)) ??
-    `${podLayout.volumes}/${volume}/${podLayout.diskFile}`;
+  const placed = `${podLayout.volumes}/${volume}/${podLayout.diskFile}`;
+  // Only a pod has no image that its node agent has placed; elsewhere processes of others could pass for a container.
+  const path = (await look(placed)) ? placed : ((await inContainer(volume, context)) ?? placed);
   const stats = await look(path);
   if (!stats) throw failure('ImageNotFound', volume, path);
   if (!stats.isFile()) throw failure('ImageRefused', volume, `${path} is not a regular file`);
@@ -25,4 +23,9 @@ export async function containerDisk(volume: string, context: DiskContext): Promi
   const inspection = inspect(header);
   if (!inspection.ok) throw failure('ImageRefused', volume, inspection.why);
   return await overlay(volume, { path, format: inspection.format, storage: 'file' }, context.imageTool);
+}
+
+function inContainer(volume: string, { vmi }: DiskContext): Promise<string | undefined> {
+  const wanted = vmi.spec.volumes?.find(({ name }) => name === volume)?.containerDisk?.path;
+  return imageFile(imageContainer(volume), wanted === undefined || wanted === '' ? '/disk/' : wanted);
 }

@@ -21,7 +21,8 @@ export async function prepareKernel({ spec }: VirtualMachineInstance): Promise<K
 }
 
 async function file(name: 'kernel' | 'initrd', wanted: string): Promise<string> {
-  const path = (await imageFile(kernelBootContainer, wanted)) ?? `${podLayout.kernelBoot}/${name}`;
+  const placed = `${podLayout.kernelBoot}/${name}`;
+  const path = (await look(placed)) ? placed : ((await imageFile(kernelBootContainer, wanted)) ?? placed);
   const stats = await look(path);
   if (!stats) throw failure('ImageNotFound', volume, path);
   if (!stats.isFile()) throw failure('ImageRefused', volume, `${path} is not a regular file`);

@@ -20,7 +20,7 @@ import { Cluster, eventually } from '../e2e/harness.js';
 import { fakeQemu } from '../fake-qemu/path.js';
 import { AgentProcess } from './agent-process.js';
 
-const kills = Number(process.env['NATIVIRT_KILLS'] ?? '15');
+const kills = Number(process.env['NATIVIRT_KILLS'] ?? '10');
 /** About what an agent takes from its start until it has nothing to do. Milliseconds. */
 const longestLife = 1200;
 const namespace = 'default';
