@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { virtualMachineInstances, virtualMachines } from '../runtime/kinds.js';
+import { dataVolumes, virtualMachineInstances, virtualMachines } from '../runtime/kinds.js';
 import { settle } from '../runtime/testing/fake-clock.js';
 import { Harness, guest } from '../testing/harness.js';
 import { UnreliableWay } from '../testing/unreliable-client.js';
@@ -180,6 +180,10 @@ test('VMs with new disks in their template are made anew', async (t) => {
   const harness = await started(t, { replicas: 1, virtualMachineTemplate: disks('1Gi') });
   assert.equal(harness.vm('web-0')?.spec.dataVolumeTemplates?.[0]?.metadata.name, 'disk-0');
   assert.equal(harness.vm('web-0')?.spec.template.spec?.volumes?.[0]?.dataVolume?.name, 'disk-0');
+  await harness.change(dataVolumes, 'disk-0', (volume) =>
+    Object.assign({}, volume, { status: { phase: 'Succeeded' } }),
+  );
+  await harness.clock.advance(30_000);
   await runAll(harness);
   await respec(harness, { virtualMachineTemplate: disks('2Gi') });
   const { metadata } = harness.vm('web-0') ?? {};
