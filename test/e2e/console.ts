@@ -17,6 +17,8 @@ export async function converse(
   });
   let output = '';
   let from = 0;
+  // That it has ended is told by its exit.
+  child.stdin.on('error', () => undefined);
   const remaining = [...script];
   const done = new Promise<void>((resolve, reject) => {
     child.once('exit', (code) => {

@@ -43,7 +43,8 @@ export function command(
         resolve({ code, stdout, stderr });
       },
     );
-    child.stdin?.end(options.input ?? '');
+    // A program that reads nothing may have ended before.
+    child.stdin?.on('error', () => undefined).end(options.input ?? '');
   });
 }
 

@@ -27,19 +27,22 @@ test('passt listens on the ports of the pod that the spec lists', { skip: missin
   const name = `nativirt-passt-${process.pid}`;
   const directory = mkdtempSync(join(tmpdir(), 'nativirt-passt-'));
   mkdirSync(join(directory, podLayout.qemu));
-  const ip = async (...argv: readonly string[]): Promise<void> => {
-    const { code, stderr } = await command('ip', argv);
+  const [program = '', ...prefix] = enter(`/run/netns/${name}`);
+  const inside = async (...argv: readonly string[]): Promise<string> => {
+    const { code, stdout, stderr } = await command(program, [...prefix, ...argv]);
     assert.equal(code, 0, stderr);
+    return stdout;
   };
   t.after(async () => {
     await command('ip', ['netns', 'delete', name]);
     rmSync(directory, { recursive: true });
   });
-  await ip('netns', 'add', name);
-  await ip('-n', name, 'link', 'add', 'eth0', 'type', 'veth', 'peer', 'name', 'far');
-  await ip('-n', name, 'address', 'add', '10.9.0.2/24', 'dev', 'eth0');
-  for (const device of ['lo', 'far', 'eth0']) await ip('-n', name, 'link', 'set', 'dev', device, 'up');
-  await ip('-n', name, 'route', 'add', 'default', 'via', '10.9.0.1');
+  const added = await command('ip', ['netns', 'add', name]);
+  assert.equal(added.code, 0, added.stderr);
+  await inside('ip', 'link', 'add', 'eth0', 'type', 'veth', 'peer', 'name', 'far');
+  await inside('ip', 'address', 'add', '10.9.0.2/24', 'dev', 'eth0');
+  for (const device of ['lo', 'far', 'eth0']) await inside('ip', 'link', 'set', 'dev', device, 'up');
+  await inside('ip', 'route', 'add', 'default', 'via', '10.9.0.1');
   const entry = {
     name: 'default',
     ports: [{ port: 80 }],
@@ -47,7 +50,6 @@ test('passt listens on the ports of the pod that the spec lists', { skip: missin
   };
   const made = { kind: 'passt', mac: '02:00:00:00:00:01', podInterface: 'eth0', addresses: [] } as const;
   const { binary, argv, socket } = passtProgram(entry, made, searchPath, true);
-  const [program = '', ...prefix] = enter(`/run/netns/${name}`);
   const passt = spawn(program, [...prefix, binary, ...argv], {
     cwd: directory,
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -63,9 +65,9 @@ test('passt listens on the ports of the pod that the spec lists', { skip: missin
     assert.equal(passt.exitCode, null, said);
     return existsSync(join(directory, socket));
   });
-  const { stdout } = await command('ip', ['netns', 'exec', name, 'cat', '/proc/net/tcp']);
+  const sockets = await inside('cat', '/proc/net/tcp');
   const ports = new Set(
-    [...stdout.matchAll(/: [0-9A-F]{8}:([0-9A-F]{4}) \S+ 0A/g)].map(([, port = '']) => parseInt(port, 16)),
+    [...sockets.matchAll(/: [0-9A-F]{8}:([0-9A-F]{4}) \S+ 0A/g)].map(([, port = '']) => parseInt(port, 16)),
   );
   assert.deepEqual(
     [...ports].sort((one, other) => one - other),
