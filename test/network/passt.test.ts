@@ -20,7 +20,9 @@ function missing(): string | false {
   );
   if (absent.length > 0) return `not installed: ${absent.join(', ')}`;
   const namespace = spawnSync('unshare', ['--net', 'true']);
-  return namespace.status === 0 ? false : 'this container makes no network namespaces';
+  if (namespace.status !== 0) return 'this container makes no network namespaces';
+  const user = spawnSync('unshare', ['--user', 'true']);
+  return user.status === 0 ? false : 'no user namespaces here, in which passt shuts itself';
 }
 
 test('passt listens on the ports of the pod that the spec lists', { skip: missing() }, async (t) => {
