@@ -40,6 +40,8 @@ const channelOptions: grpc.ChannelOptions = {
   'grpc.initial_reconnect_backoff_ms': 100,
   'grpc.max_reconnect_backoff_ms': 2000,
   'grpc.max_receive_message_length': 16 * 1024 * 1024,
+  // HTTP/2's own 64 kB hold a dozen events: more of them would wait for a word back, as long as etcd is away.
+  'grpc-node.flow_control_window': 8 * 1024 * 1024,
   'grpc.max_send_message_length': -1,
 };
 
