@@ -2,6 +2,7 @@
 import type { Registry } from 'prom-client';
 import { createCertificatesController } from './certificates/certificates-controller.js';
 import type { ControllerDependencies } from './dependencies.js';
+import { createDisruptionController } from './disruption/disruption-controller.js';
 import { createDisruptionBudgetController } from './disruption-budget/disruption-budget-controller.js';
 import { createEvacuationController } from './evacuation/evacuation-controller.js';
 import { createGarbageCollector } from './garbage-collector/garbage-collector.js';
@@ -33,6 +34,7 @@ import {
   createVirtualMachineInstanceController,
   type LauncherImage,
 } from './virtual-machine-instance/virtual-machine-instance-controller.js';
+import { createTaintEvictionController } from './taint-eviction/taint-eviction-controller.js';
 import { createTopologyController } from './topology/topology-controller.js';
 import { createVirtualMachineController } from './virtual-machine/virtual-machine-controller.js';
 import { createWorkloadUpdater } from './workload-updater/workload-updater.js';
@@ -57,6 +59,8 @@ const standaloneControllers = [
   'persistent-volume',
   'pod-gc',
   'node-lifecycle',
+  'taint-eviction',
+  'disruption',
 ] as const;
 
 /** Of an installation in a cluster. */
@@ -230,6 +234,10 @@ function create(
       return createPodGarbageController(deps);
     case 'node-lifecycle':
       return createNodeLifecycleController(deps);
+    case 'taint-eviction':
+      return createTaintEvictionController(deps);
+    case 'disruption':
+      return createDisruptionController(deps);
     case 'certificates':
       if (certificates === undefined)
         throw new ControllerSelectionError('certificates needs the namespace that its Secrets are in');

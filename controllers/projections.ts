@@ -2,7 +2,8 @@
  * What controllers keep of the objects that they mirror. A field that none of them reads would cost memory ten thousand times; a
  * controller that comes to read a further one adds it here.
  */
-import type { Container, Pod, PodSpec, PodStatus } from '../openapi/generated/types/core_v1.js';
+import type { ControllerRevision } from '../openapi/generated/types/apps_v1.js';
+import type { Container, Pod, PodSpec, PodStatus, Toleration } from '../openapi/generated/types/core_v1.js';
 import type {
   VirtualMachineInstance,
   VirtualMachineInstanceSpec,
@@ -10,7 +11,8 @@ import type {
 import type { KubernetesObject } from '../openapi/meta.js';
 import type { Kind } from './runtime/client.js';
 import { withoutManagedFields } from './runtime/informer.js';
-import { pods, virtualMachineInstances } from './runtime/kinds.js';
+import { labels } from './constants.js';
+import { controllerRevisions, pods, virtualMachineInstances } from './runtime/kinds.js';
 import { isHandedOver } from './virtual-machine-instance/status.js';
 
 /** For the informers of all controllers in one process. */
@@ -18,6 +20,7 @@ export function keptOf<T extends KubernetesObject>(kind: Kind<T>): (object: T) =
   // The kind says what the objects are.
   if (isKind(kind, pods)) return keepPod as unknown as (object: T) => T;
   if (isKind(kind, virtualMachineInstances)) return keepInstance as unknown as (object: T) => T;
+  if (isKind(kind, controllerRevisions)) return keepRevision as unknown as (object: T) => T;
   return withoutManagedFields;
 }
 
@@ -44,7 +47,6 @@ const podSpecFields = [
 /** Only pods that wait for a node are asked for these, but for affinity: that also binds those that come later. */
 const unboundFields = [
   'nodeSelector',
-  'tolerations',
   'topologySpreadConstraints',
 ] as const satisfies readonly (keyof PodSpec)[];
 const podStatusFields = [
@@ -70,16 +72,21 @@ function keepPod(pod: Pod): Pod {
 
 function keepPodSpec(spec: PodSpec): PodSpec {
   const { containers, initContainers, volumes, affinity, nodeName } = spec;
+  const tolerations = (spec.tolerations ?? []).filter((each) => nodeName === undefined || endures(each));
   const claims = (volumes ?? []).filter(({ persistentVolumeClaim }) => persistentVolumeClaim !== undefined);
   return {
     ...pick(spec, podSpecFields),
     ...(nodeName === undefined ? pick(spec, unboundFields) : {}),
     ...(affinity === undefined ? {} : { affinity }),
+    ...(tolerations.length === 0 ? {} : { tolerations }),
     ...(claims.length === 0 ? {} : { volumes: claims }),
     containers: containers.map(keepContainer),
     ...(initContainers === undefined ? {} : { initContainers: initContainers.map(keepContainer) }),
   };
 }
+
+/** It also matters to a pod that has its node. */
+const endures = ({ effect }: Toleration): boolean => effect === undefined || effect === 'NoExecute';
 
 const keepContainer = (container: Container): Container => pick(container, ['name', 'resources']);
 
@@ -111,4 +118,11 @@ function keepInstanceSpec({ domain, ...spec }: VirtualMachineInstanceSpec): Virt
     ...(volumes.length === 0 ? {} : { volumes }),
     domain: { ...pick(domain, ['cpu', 'memory', 'resources']), devices: {} },
   };
+}
+
+/** Of the specs that instances were started from, that they are there. */
+function keepRevision(revision: ControllerRevision): ControllerRevision {
+  const { data, ...rest } = withoutManagedFields(revision);
+  const ofStart = rest.metadata.labels?.[labels.createdBy] !== undefined;
+  return ofStart || data === undefined ? rest : { ...rest, data };
 }

@@ -134,6 +134,17 @@ export const controllerRules: Readonly<Record<ControllerName, readonly PolicyRul
     rule('coordination.k8s.io', ['leases'], read),
     events,
   ],
+  'taint-eviction': [
+    rule('', ['nodes'], read),
+    rule('', ['pods'], [...read, 'delete']),
+    rule('', ['pods/status'], ['patch']),
+    events,
+  ],
+  disruption: [
+    rule('', ['pods'], read),
+    rule('policy', ['poddisruptionbudgets'], read),
+    rule('policy', ['poddisruptionbudgets/status'], ['patch']),
+  ],
   kubevirt: [rule(kubevirt, ['kubevirts'], read), rule(kubevirt, ['kubevirts/status'], ['patch'])],
   certificates: [
     rule('apiregistration.k8s.io', ['apiservices'], [...read, 'patch']),

@@ -2,9 +2,6 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { startNativeServer } from '../../test/apiserver/native-server.js';
 import { requestOf, type Answer } from '../../test/apiserver/test-server.js';
-import { disruptionsAllowed } from './disruptions.js';
-import type { Pod } from '../../openapi/generated/types/core_v1.js';
-import type { PodDisruptionBudget } from '../../openapi/generated/types/policy_v1.js';
 
 const pods = '/api/v1/namespaces/default/pods';
 const json = { 'content-type': 'application/json' };
@@ -35,28 +32,83 @@ async function runningPod(send: Send, name: string): Promise<void> {
   const spec = { nodeName: 'n', containers: [{ name: 'c', image: 'i' }] };
   assert.equal((await send('POST', pods, { apiVersion: 'v1', kind: 'Pod', metadata, spec })).status, 201);
   const status = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
-  const merge = 'application/merge-patch+json';
   assert.equal((await send('PATCH', `${pods}/${name}/status`, { status }, merge)).status, 200);
+}
+
+const budgets = '/apis/policy/v1/namespaces/default/poddisruptionbudgets';
+const merge = 'application/merge-patch+json';
+
+async function createBudget(send: Send, spec: object = {}): Promise<void> {
+  const created = await send('POST', budgets, {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: { name: 'keep' },
+    spec: { minAvailable: 1, selector: { matchLabels: { app: 'web' } }, ...spec },
+  });
+  assert.equal(created.status, 201);
+}
+
+/** As the controller has counted. */
+async function allow(send: Send, disruptionsAllowed: number, currentHealthy: number): Promise<void> {
+  const status = { observedGeneration: 1, disruptionsAllowed, currentHealthy, desiredHealthy: 1 };
+  assert.equal((await send('PATCH', `${budgets}/keep/status`, { status }, merge)).status, 200);
 }
 
 test('a pod is evicted as long as its budget allows', async (t) => {
   const send = await serving(t);
   for (const name of ['a', 'b']) await runningPod(send, name);
-  await send('POST', '/apis/policy/v1/namespaces/default/poddisruptionbudgets', {
-    apiVersion: 'policy/v1',
-    kind: 'PodDisruptionBudget',
-    metadata: { name: 'keep' },
-    spec: { minAvailable: 1, selector: { matchLabels: { app: 'web' } } },
-  });
+  await createBudget(send);
+  const uncounted = await send('POST', `${pods}/a/eviction`, eviction('a'));
+  assert.equal(uncounted.status, 429);
+  assert.match(uncounted.text, /still being processed/);
+  await allow(send, 1, 2);
   const dry = await send('POST', `${pods}/a/eviction?dryRun=All`, eviction('a'));
   assert.deepEqual([dry.status, dry.json().kind, dry.json()['status']], [201, 'Status', 'Success']);
   const gone = eviction('a', { deleteOptions: { gracePeriodSeconds: 0 } });
   assert.equal((await send('POST', `${pods}/a/eviction`, gone)).status, 201);
   assert.equal((await send('GET', `${pods}/a`)).status, 404);
+  const { disruptionsAllowed, disruptedPods } = (await send('GET', `${budgets}/keep`)).json()['status'] as {
+    disruptionsAllowed: number;
+    disruptedPods: object;
+  };
+  assert.deepEqual([disruptionsAllowed, Object.keys(disruptedPods)], [0, ['a']]);
+  await allow(send, 0, 1);
   const held = await send('POST', `${pods}/b/eviction`, eviction('b'));
   assert.deepEqual([held.status, held.json().reason], [429, 'TooManyRequests']);
   assert.equal(held.headers['retry-after'], '10');
   assert.match(held.text, /"DisruptionBudget".*keep needs 1 healthy pods and has 1 currently/);
+});
+
+test('of ten evictions at once as many succeed as the budget allows', async (t) => {
+  const send = await serving(t);
+  const names = Array.from({ length: 10 }, (_, index) => `pod${index}`);
+  for (const name of names) await runningPod(send, name);
+  await createBudget(send);
+  await allow(send, 3, 10);
+  const answers = await Promise.all(
+    names.map((name) => send('POST', `${pods}/${name}/eviction`, eviction(name))),
+  );
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [
+    ...Array<number>(3).fill(201),
+    ...Array<number>(7).fill(429),
+  ]);
+});
+
+test('a pod that is not healthy is evicted where enough others are, or always if the budget says so', async (t) => {
+  const send = await serving(t);
+  await runningPod(send, 'a');
+  const conditions = [{ type: 'Ready', status: 'False' }];
+  await send('PATCH', `${pods}/a/status`, { status: { conditions } }, merge);
+  await createBudget(send);
+  await allow(send, 0, 0);
+  const evict = (): Promise<Answer> => send('POST', `${pods}/a/eviction?dryRun=All`, eviction('a'));
+  assert.equal((await evict()).status, 429);
+  await allow(send, 0, 1);
+  assert.equal((await evict()).status, 201);
+  await allow(send, 0, 0);
+  const spec = { unhealthyPodEvictionPolicy: 'AlwaysAllow' };
+  await send('PATCH', `${budgets}/keep`, { spec }, merge);
+  assert.equal((await evict()).status, 201);
 });
 
 test('what is no eviction of this pod is refused', async (t) => {
@@ -68,23 +120,4 @@ test('what is no eviction of this pod is refused', async (t) => {
   const other = eviction('a', { deleteOptions: { preconditions: { uid: 'other' } } });
   assert.equal((await send('POST', `${pods}/a/eviction`, other)).status, 409);
   assert.equal((await send('GET', `${pods}/a/eviction`)).status, 405);
-});
-
-test('budgets in numbers and shares', () => {
-  // What counts of a pod, and nothing else.
-  const pod = (ready: boolean, phase = 'Running'): Pod =>
-    ({
-      metadata: {},
-      status: { phase, conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }] },
-    }) as unknown as Pod;
-  const four = [pod(true), pod(true), pod(true), pod(false)];
-  const allowed = (spec: PodDisruptionBudget['spec'], of = four): number =>
-    disruptionsAllowed({ spec } as PodDisruptionBudget, of).allowed;
-  assert.equal(allowed({ minAvailable: 2 }), 1);
-  assert.equal(allowed({ minAvailable: '50%' }), 1);
-  assert.equal(allowed({ minAvailable: '51%' }), 0);
-  assert.equal(allowed({ maxUnavailable: 1 }), 0);
-  assert.equal(allowed({ maxUnavailable: '50%' }), 1);
-  assert.equal(allowed({}), 3);
-  assert.equal(allowed({ maxUnavailable: 1 }, [...four, pod(false, 'Succeeded')]), 0);
 });

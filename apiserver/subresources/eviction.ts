@@ -2,23 +2,30 @@
 import { admitEviction } from '../admission/podeviction/admit.js';
 import type { Pod } from '../../openapi/generated/types/core_v1.js';
 import type { KubeVirtConfiguration } from '../../openapi/generated/types/kubevirt_v1.js';
-import type { Eviction, PodDisruptionBudget } from '../../openapi/generated/types/policy_v1.js';
+import type {
+  Eviction,
+  PodDisruptionBudget,
+  PodDisruptionBudgetStatus,
+} from '../../openapi/generated/types/policy_v1.js';
 import type { Definitions } from '../../openapi/schema.js';
 import { compileLabelSelector } from '../../openapi/selectors.js';
 import { compileValidator } from '../../openapi/validate.js';
 import { ApiError, badRequest, notFound } from '../errors/api-error.js';
 import { jsonReply } from '../http/status-reply.js';
 import { readTypedBody } from '../http/typed-body.js';
+import { timestamp } from '../registry/metadata.js';
 import type { Registry } from '../registry/registry.js';
 import type { RequestContext } from '../request.js';
-import { disruptionsAllowed } from './disruptions.js';
 import type { ActionSubresource } from './interface.js';
 import { isDryRun } from './options.js';
+import { serverActor } from './server-user.js';
 
 export interface EvictionDependencies {
   readonly registry: Pick<Registry, 'get' | 'list' | 'delete' | 'lookups' | 'guaranteedUpdate'>;
   readonly definitions: Definitions;
   readonly configuration: () => KubeVirtConfiguration;
+  /** Milliseconds. */
+  readonly now: () => number;
 }
 
 const retryAfterSeconds = 10;
@@ -73,7 +80,7 @@ async function evict(
   if (pod === undefined) throw notFound('', 'pods', name);
   const held = await admitEviction(pod, { dryRun, annotations: metadata?.annotations }, dependencies);
   if (held !== undefined) throw new ApiError('TooManyRequests', held, { retryAfterSeconds });
-  await respectBudgets(pod, registry);
+  await respectBudgets(pod, dryRun, dependencies);
   const { gracePeriodSeconds, preconditions } = deleteOptions;
   const options = {
     ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
@@ -83,32 +90,68 @@ async function evict(
   await registry.delete(target, options, { user: context.user, dryRun });
 }
 
-/** Throws 429 if a budget holds the pod. One that does no work is never held. */
-async function respectBudgets(pod: Pod, registry: EvictionDependencies['registry']): Promise<void> {
+/** Throws 429 if a budget holds the pod, and takes what it allows. One that does no work is never held. */
+async function respectBudgets(pod: Pod, dryRun: boolean, dependencies: EvictionDependencies): Promise<void> {
+  const { registry } = dependencies;
   const { phase } = pod.status ?? {};
   if (phase === 'Pending' || phase === 'Succeeded' || phase === 'Failed') return;
   if (pod.metadata.deletionTimestamp !== undefined) return;
-  const { namespace } = pod.metadata;
+  const { namespace, name } = pod.metadata;
   const budgets = await registry.list<PodDisruptionBudget>('policy', 'poddisruptionbudgets', namespace);
-  const covers = budgets.filter(({ spec }) =>
+  const [budget, another] = budgets.filter(({ spec }) =>
     compileLabelSelector(spec?.selector).matches(pod.metadata.labels),
   );
-  const [budget, another] = covers;
   if (budget === undefined) return;
-  const { name } = budget.metadata;
   if (another !== undefined) {
-    throw tooMany(`the pod has more than one disruption budget: ${name}, ${another.metadata.name}`, name);
+    const message = `the pod has more than one disruption budget: ${budget.metadata.name}, ${another.metadata.name}`;
+    throw tooMany(message, budget.metadata.name);
   }
-  const matches = compileLabelSelector(budget.spec?.selector);
-  const pods = (await registry.list<Pod>('', 'pods', namespace)).filter(({ metadata }) =>
-    matches.matches(metadata.labels),
+  if (!isReady(pod) && mayEvictUnhealthy(budget)) return;
+  const target = {
+    group: 'policy',
+    resource: 'poddisruptionbudgets',
+    namespace: namespace ?? '',
+    name: budget.metadata.name,
+  };
+  const now = timestamp(dependencies.now());
+  await registry.guaranteedUpdate<PodDisruptionBudget>(
+    target,
+    (current) => void (current.status = withDisruption(current, name, now)),
+    serverActor('status', dryRun),
   );
-  const { allowed, desired, healthy } = disruptionsAllowed(budget, pods);
-  if (allowed > 0) return;
-  throw tooMany(
-    "Cannot evict pod as it would violate the pod's disruption budget.",
-    `The disruption budget ${name} needs ${desired} healthy pods and has ${healthy} currently`,
-  );
+}
+
+/** The status with one more disruption of those that it allows; the controller counts anew when the pod goes. */
+function withDisruption(
+  { metadata, status = {} }: PodDisruptionBudget,
+  pod: string,
+  now: string,
+): PodDisruptionBudgetStatus {
+  const { disruptionsAllowed = 0, desiredHealthy = 0, currentHealthy = 0, disruptedPods } = status;
+  const held = "Cannot evict pod as it would violate the pod's disruption budget.";
+  if ((status.observedGeneration ?? 0) < (metadata.generation ?? 0))
+    throw tooMany(held, `The disruption budget ${metadata.name} is still being processed by the server.`);
+  if (disruptionsAllowed <= 0)
+    throw tooMany(
+      held,
+      `The disruption budget ${metadata.name} needs ${desiredHealthy} healthy pods and has ${currentHealthy} currently`,
+    );
+  return {
+    ...status,
+    disruptionsAllowed: disruptionsAllowed - 1,
+    disruptedPods: { ...disruptedPods, [pod]: now },
+  };
+}
+
+function isReady({ status }: Pod): boolean {
+  return status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') === true;
+}
+
+/** Of what does not work anyway, as long as the budget's other pods do. */
+function mayEvictUnhealthy({ spec, status }: PodDisruptionBudget): boolean {
+  if (spec?.unhealthyPodEvictionPolicy === 'AlwaysAllow') return true;
+  const { currentHealthy = 0, desiredHealthy = 0 } = status ?? {};
+  return desiredHealthy > 0 && currentHealthy >= desiredHealthy;
 }
 
 function tooMany(message: string, cause: string): ApiError {

@@ -46,7 +46,7 @@ export async function standaloneSurroundings(
       resources: coreResources,
       virtualResources: reviewResources(authorizer, feed.policy, tokenVerifiers),
       subresources: (definitions, configuration) => [
-        evictionSubresource({ registry: registry(), definitions, configuration }),
+        evictionSubresource({ registry: registry(), definitions, configuration, now: Date.now }),
         serviceAccountTokenSubresource({ registry: registry(), definitions, tokens }),
       ],
       authorizer,
