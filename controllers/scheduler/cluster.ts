@@ -1,11 +1,13 @@
 /** What the scheduler knows while it looks for a node for one pod. */
-import type { Node, Pod } from '../../openapi/generated/types/core_v1.js';
+import type { Node, Pod, PodAffinityTerm } from '../../openapi/generated/types/core_v1.js';
 import { podRequests, toAmounts, type Amounts } from './pod-requests.js';
 
 export interface Candidate {
   readonly node: Node;
   /** Those that are bound to it and have not ended. */
   readonly pods: readonly Pod[];
+  /** Those of them that must not share a domain with others: few, where there are many pods. */
+  readonly repelling: readonly Pod[];
   readonly allocatable: Amounts;
   readonly requested: Amounts;
 }
@@ -38,7 +40,12 @@ export function candidateOf(node: Node, pods: readonly Pod[]): Candidate {
   const requested = new Map<string, number>();
   for (const pod of pods)
     for (const [name, amount] of podRequests(pod)) requested.set(name, (requested.get(name) ?? 0) + amount);
-  return { node, pods, allocatable: toAmounts(node.status?.allocatable), requested };
+  const repelling = pods.filter((pod) => requiredAntiAffinity(pod).length > 0);
+  return { node, pods, repelling, allocatable: toAmounts(node.status?.allocatable), requested };
+}
+
+export function requiredAntiAffinity({ spec }: Pod): readonly PodAffinityTerm[] {
+  return spec?.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
 }
 
 /** Where a node stands on a topology key; undefined: nowhere. */

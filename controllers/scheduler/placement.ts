@@ -8,7 +8,7 @@ import { podAffinity } from './filters/pod-affinity.js';
 import { resources } from './filters/resources.js';
 import { taints } from './filters/taints.js';
 import { topologySpread } from './filters/topology-spread.js';
-import { score } from './scores.js';
+import { scoring } from './scores.js';
 
 export type Placement =
   | { readonly kind: 'node'; readonly name: string }
@@ -25,14 +25,16 @@ const filters: readonly Filter[] = [taints, nodeReady, nodeAffinity, resources, 
 
 export function place(pod: Pod, cluster: Cluster): Placement {
   const refusals = new Map<string, readonly string[]>();
+  const refusal = refusing(pod, cluster);
+  const score = scoring(pod, cluster);
   let best: { name: string; score: number } | undefined;
   for (const candidate of cluster.candidates) {
-    const why = refusal(pod, candidate, cluster);
+    const why = refusal(candidate);
     if (why.length > 0) {
       refusals.set(candidate.node.metadata.name, why);
       continue;
     }
-    const reached = score(pod, candidate, cluster);
+    const reached = score(candidate);
     if (best === undefined || reached > best.score)
       best = { name: candidate.node.metadata.name, score: reached };
   }
@@ -46,13 +48,16 @@ function counted(refusals: ReadonlyMap<string, readonly string[]>): Map<string, 
   return counts;
 }
 
-/** Empty: the pod can run there. */
-export function refusal(pod: Pod, candidate: Candidate, cluster: Cluster): readonly string[] {
-  for (const filter of filters) {
-    const why = filter(pod, candidate, cluster);
-    if (why.length > 0) return why;
-  }
-  return [];
+/** Why a candidate can not run the pod. Empty: it can. */
+export function refusing(pod: Pod, cluster: Cluster): (candidate: Candidate) => readonly string[] {
+  const prepared = filters.map((filter) => filter(pod, cluster));
+  return (candidate) => {
+    for (const filter of prepared) {
+      const why = filter(candidate);
+      if (why.length > 0) return why;
+    }
+    return [];
+  };
 }
 
 /** How many nodes were refused for which reason. */

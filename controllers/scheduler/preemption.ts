@@ -4,7 +4,7 @@ import { candidateOf, type Candidate, type Cluster } from './cluster.js';
 import { antiAffinityReasons } from './filters/pod-affinity.js';
 import { exceedsNode, insufficient, tooManyPods } from './filters/resources.js';
 import { skewReason } from './filters/topology-spread.js';
-import { explain, refusal } from './placement.js';
+import { explain, refusing } from './placement.js';
 
 export type Preemption =
   | { readonly kind: 'victims'; readonly node: string; readonly victims: readonly Pod[] }
@@ -69,7 +69,7 @@ function victimsOn(
   const fits = (pods: readonly Pod[]): boolean => {
     const without = candidateOf(candidate.node, pods);
     const candidates = cluster.candidates.map((each) => (each === candidate ? without : each));
-    return refusal(pod, without, { ...cluster, candidates }).length === 0;
+    return refusing(pod, { ...cluster, candidates })(without).length === 0;
   };
   let kept = candidate.pods.filter((each) => !lesser.includes(each));
   if (!fits(kept)) return undefined;

@@ -1,20 +1,23 @@
 /** Which of the nodes that would do is best. Higher is better; each part lies between 0 and 100. */
-import type { Pod } from '../../openapi/generated/types/core_v1.js';
+import type { Pod, WeightedPodAffinityTerm } from '../../openapi/generated/types/core_v1.js';
 import type { Candidate, Cluster } from './cluster.js';
 import { matchesTerm } from './filters/node-affinity.js';
-import { podsNear } from './filters/pod-affinity.js';
+import { neighbours } from './filters/pod-affinity.js';
 import { isTolerated } from './filters/taints.js';
-import { skew } from './filters/topology-spread.js';
+import { skews } from './filters/topology-spread.js';
 import { podRequests } from './pod-requests.js';
 
-export function score(pod: Pod, candidate: Candidate, cluster: Cluster): number {
-  return (
+type Score = (candidate: Candidate) => number;
+
+export function scoring(pod: Pod, cluster: Cluster): Score {
+  const preferredPods = preferringPods(pod, cluster);
+  const spread = spreading(pod, cluster);
+  return (candidate) =>
     leastAllocated(pod, candidate) +
     2 * preferredNodes(pod, candidate) +
-    2 * preferredPods(pod, candidate, cluster) +
-    2 * spread(pod, candidate, cluster) +
-    3 * preferNoSchedule(pod, candidate)
-  );
+    2 * preferredPods(candidate) +
+    2 * spread(candidate) +
+    3 * preferNoSchedule(pod, candidate);
 }
 
 function leastAllocated(pod: Pod, { allocatable, requested }: Candidate): number {
@@ -32,26 +35,30 @@ function preferredNodes(pod: Pod, { node }: Candidate): number {
   return share(terms.map(({ weight, preference }) => [weight, matchesTerm(node, preference)]));
 }
 
-function preferredPods(pod: Pod, candidate: Candidate, cluster: Cluster): number {
+function preferringPods(pod: Pod, cluster: Cluster): Score {
   const { podAffinity, podAntiAffinity } = pod.spec?.affinity ?? {};
-  const near = podAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
-  const apart = podAntiAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
-  const found = (term: (typeof near)[number]): boolean =>
-    podsNear(term.podAffinityTerm, pod, candidate, cluster).length > 0;
-  return share([
-    ...near.map((term): [number, boolean] => [term.weight, found(term)]),
-    ...apart.map((term): [number, boolean] => [term.weight, !found(term)]),
-  ]);
+  const prepare = ({ weight, podAffinityTerm }: WeightedPodAffinityTerm, together: boolean) => {
+    const hasNeighbours = neighbours(podAffinityTerm, pod, cluster);
+    return (candidate: Candidate): Part => [weight, hasNeighbours(candidate) === together];
+  };
+  const parts = [
+    ...(podAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []).map((each) =>
+      prepare(each, true),
+    ),
+    ...(podAntiAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []).map((each) =>
+      prepare(each, false),
+    ),
+  ];
+  return (candidate) => share(parts.map((part) => part(candidate)));
 }
 
 /** Soft constraints: the emptier the domain, the better. */
-function spread(pod: Pod, candidate: Candidate, cluster: Cluster): number {
-  const soft = (pod.spec?.topologySpreadConstraints ?? []).filter(
-    ({ whenUnsatisfiable }) => whenUnsatisfiable === 'ScheduleAnyway',
-  );
-  if (soft.length === 0) return 0;
-  const ahead = soft.map((constraint) => Math.max(0, skew(constraint, pod, candidate, cluster)));
-  return 100 / (1 + ahead.reduce((sum, each) => sum + each, 0));
+function spreading(pod: Pod, cluster: Cluster): Score {
+  const soft = (pod.spec?.topologySpreadConstraints ?? [])
+    .filter(({ whenUnsatisfiable }) => whenUnsatisfiable === 'ScheduleAnyway')
+    .map((constraint) => skews(constraint, pod, cluster));
+  if (soft.length === 0) return () => 0;
+  return (candidate) => 100 / (1 + soft.reduce((sum, skew) => sum + Math.max(0, skew(candidate)), 0));
 }
 
 function preferNoSchedule(pod: Pod, { node }: Candidate): number {
@@ -61,7 +68,9 @@ function preferNoSchedule(pod: Pod, { node }: Candidate): number {
   return 100 / (1 + unwanted.length);
 }
 
-function share(parts: readonly (readonly [weight: number, matches: boolean])[]): number {
+type Part = readonly [weight: number, matches: boolean];
+
+function share(parts: readonly Part[]): number {
   const total = parts.reduce((sum, [weight]) => sum + weight, 0);
   const reached = parts.reduce((sum, [weight, matches]) => sum + (matches ? weight : 0), 0);
   return total === 0 ? 0 : (100 * reached) / total;

@@ -5,15 +5,17 @@ import type {
 } from '../../../openapi/generated/types/core_v1.js';
 import type { Filter } from './filter.js';
 
-export const nodeAffinity: Filter = (pod, { node }) => {
+export const nodeAffinity: Filter = (pod) => {
   const { nodeSelector = {}, affinity, nodeName } = pod.spec ?? {};
   const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
-  const labels = node.metadata.labels ?? {};
-  const matches =
-    (nodeName === undefined || nodeName === node.metadata.name) &&
-    Object.entries(nodeSelector).every(([key, value]) => labels[key] === value) &&
-    (required === undefined || required.nodeSelectorTerms.some((term) => matchesTerm(node, term)));
-  return matches ? [] : ["node(s) didn't match Pod's node affinity/selector"];
+  return ({ node }) => {
+    const labels = node.metadata.labels ?? {};
+    const matches =
+      (nodeName === undefined || nodeName === node.metadata.name) &&
+      Object.entries(nodeSelector).every(([key, value]) => labels[key] === value) &&
+      (required === undefined || required.nodeSelectorTerms.some((term) => matchesTerm(node, term)));
+    return matches ? [] : ["node(s) didn't match Pod's node affinity/selector"];
+  };
 };
 
 /** A term without any requirement matches nothing. */

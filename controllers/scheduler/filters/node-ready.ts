@@ -6,4 +6,7 @@ export function isNodeReady({ status }: Node): boolean {
   return findCondition(status?.conditions, 'Ready')?.status === 'True';
 }
 
-export const nodeReady: Filter = (_pod, { node }) => (isNodeReady(node) ? [] : ['node(s) were not ready']);
+export const nodeReady: Filter =
+  () =>
+  ({ node }) =>
+    isNodeReady(node) ? [] : ['node(s) were not ready'];

@@ -24,14 +24,16 @@ export function isTolerated(taint: Taint, tolerations: readonly Toleration[] | u
   return (tolerations ?? []).some((toleration) => tolerates(toleration, taint));
 }
 
-export const taints: Filter = (pod, { node }) => {
-  const cordon: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
-  const { tolerations } = pod.spec ?? {};
-  if (node.spec?.unschedulable === true && !isTolerated(cordon, tolerations))
-    return ['node(s) were unschedulable'];
-  const hindering = (node.spec?.taints ?? []).some(
-    (taint) =>
-      taint.effect !== 'PreferNoSchedule' && taint.key !== cordon.key && !isTolerated(taint, tolerations),
-  );
-  return hindering ? ['node(s) had untolerated taint(s)'] : [];
-};
+const cordon: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
+
+export const taints: Filter =
+  ({ spec: { tolerations } = {} }) =>
+  ({ node }) => {
+    if (node.spec?.unschedulable === true && !isTolerated(cordon, tolerations))
+      return ['node(s) were unschedulable'];
+    const hindering = (node.spec?.taints ?? []).some(
+      (taint) =>
+        taint.effect !== 'PreferNoSchedule' && taint.key !== cordon.key && !isTolerated(taint, tolerations),
+    );
+    return hindering ? ['node(s) had untolerated taint(s)'] : [];
+  };

@@ -7,36 +7,39 @@ import { taints } from './taints.js';
 
 export const skewReason = "node(s) didn't match pod topology spread constraints";
 
-export const topologySpread: Filter = (pod, candidate, cluster) => {
-  const hard = (pod.spec?.topologySpreadConstraints ?? []).filter(
-    ({ whenUnsatisfiable }) => whenUnsatisfiable === 'DoNotSchedule',
-  );
-  for (const constraint of hard) {
-    if (domainOf(candidate.node, constraint.topologyKey) === undefined)
-      return [`${skewReason} (missing required label)`];
-    if (skew(constraint, pod, candidate, cluster) > constraint.maxSkew) return [skewReason];
-  }
-  return [];
+export const topologySpread: Filter = (pod, cluster) => {
+  const hard = (pod.spec?.topologySpreadConstraints ?? [])
+    .filter(({ whenUnsatisfiable }) => whenUnsatisfiable === 'DoNotSchedule')
+    .map((constraint) => ({ constraint, skew: skews(constraint, pod, cluster) }));
+  return (candidate) => {
+    for (const { constraint, skew } of hard) {
+      if (domainOf(candidate.node, constraint.topologyKey) === undefined)
+        return [`${skewReason} (missing required label)`];
+      if (skew(candidate) > constraint.maxSkew) return [skewReason];
+    }
+    return [];
+  };
 };
 
-/** How far the candidate's domain would be ahead of the emptiest one with the pod in it. */
-export function skew(
+/** How far a candidate's domain would be ahead of the emptiest one with the pod in it. */
+export function skews(
   constraint: TopologySpreadConstraint,
   pod: Pod,
-  candidate: Candidate,
   cluster: Cluster,
-): number {
+): (candidate: Candidate) => number {
   const selector = selectorOf(constraint.labelSelector);
   const { matchLabelKeys = [] } = constraint;
   const own = pod.metadata.labels;
   const sameGroup = (labels: typeof own): boolean =>
     matchLabelKeys.every((key) => own?.[key] === undefined || own[key] === labels?.[key]);
+  const affinity = nodeAffinity(pod, cluster);
+  const taint = taints(pod, cluster);
   const counts = new Map<string, number>();
   for (const other of cluster.candidates) {
     const domain = domainOf(other.node, constraint.topologyKey);
     if (domain === undefined) continue;
-    if (constraint.nodeAffinityPolicy !== 'Ignore' && nodeAffinity(pod, other, cluster).length > 0) continue;
-    if (constraint.nodeTaintsPolicy === 'Honor' && taints(pod, other, cluster).length > 0) continue;
+    if (constraint.nodeAffinityPolicy !== 'Ignore' && affinity(other).length > 0) continue;
+    if (constraint.nodeTaintsPolicy === 'Honor' && taint(other).length > 0) continue;
     const matching = other.pods.filter(
       ({ metadata }) =>
         metadata.namespace === pod.metadata.namespace &&
@@ -46,8 +49,8 @@ export function skew(
     );
     counts.set(domain, (counts.get(domain) ?? 0) + matching.length);
   }
-  const here = counts.get(domainOf(candidate.node, constraint.topologyKey) ?? '') ?? 0;
   const fewDomains = counts.size < (constraint.minDomains ?? 1);
   const least = fewDomains || counts.size === 0 ? 0 : Math.min(...counts.values());
-  return here + (selector.matches(pod.metadata.labels) ? 1 : 0) - least;
+  const itself = selector.matches(pod.metadata.labels) ? 1 : 0;
+  return ({ node }) => (counts.get(domainOf(node, constraint.topologyKey) ?? '') ?? 0) + itself - least;
 }
