@@ -12,8 +12,9 @@ const never = new Promise<never>(() => undefined);
 export class KillSwitch {
   /** How many calls there were, of all processes. */
   calls = 0;
-  /** How many of them were points. */
-  struck = 0;
+  /** How many of them were points, by who called. */
+  readonly struck = new Map<string, number>();
+  #caller = '';
   #alive: { dead: boolean } = { dead: false };
 
   /** `points`: what happens at which call, counted from 0. */
@@ -32,7 +33,7 @@ export class KillSwitch {
       if (process.dead) return never;
       const mode = this.points.get(this.calls++);
       if (mode === undefined) return send();
-      this.struck += 1;
+      this.struck.set(this.#caller, (this.struck.get(this.#caller) ?? 0) + 1);
       process.dead = mode !== 'lost';
       if (mode === 'before') return never;
       await send();
@@ -54,4 +55,20 @@ export class KillSwitch {
       },
     });
   };
+
+  /** The client for one of the callers in a process. */
+  as(caller: string, client: Client): Client {
+    const called = (): Client => {
+      this.#caller = caller;
+      return client;
+    };
+    return overriding(client, {
+      get: (...args) => called().get(...args),
+      create: (...args) => called().create(...args),
+      update: (...args) => called().update(...args),
+      patch: (...args) => called().patch(...args),
+      delete: (...args) => called().delete(...args),
+      post: (...args) => called().post(...args),
+    });
+  }
 }

@@ -167,24 +167,7 @@ export class FakeClient implements Client {
     signal?: AbortSignal,
   ): Promise<void> {
     return this.#write({ verb: 'delete', kind, key, body: params }, signal, () => {
-      const current = this.#existing(kind, key);
-      const { uid, resourceVersion } = params.preconditions ?? {};
-      if (uid !== undefined && uid !== current.metadata.uid) throw statusError('Conflict', kind, key.name);
-      if (resourceVersion !== undefined && resourceVersion !== current.metadata.resourceVersion)
-        throw statusError('Conflict', kind, key.name);
-      const finalizers = [...(current.metadata.finalizers ?? []), ...propagationFinalizer(params)];
-      const forced = kind.resource === 'pods' && params.gracePeriodSeconds === 0;
-      if (current.metadata.deletionTimestamp !== undefined && !forced) return;
-      const metadata = {
-        ...current.metadata,
-        ...(finalizers.length === 0 ? {} : { finalizers }),
-        deletionTimestamp: timestamp(this.clock.now() + (params.gracePeriodSeconds ?? 0) * 1000),
-        ...(kind.resource === 'pods' ? { deletionGracePeriodSeconds: params.gracePeriodSeconds ?? 30 } : {}),
-        generation: (current.metadata.generation ?? 0) + 1,
-      };
-      const graceful = kind.resource === 'pods' && !forced && isBound(current);
-      if (finalizers.length === 0 && !graceful) this.#store(kind, 'DELETED', current);
-      else this.#store(kind, 'MODIFIED', { ...current, metadata });
+      this.#delete(kind, key, params);
     });
   }
 
@@ -209,7 +192,8 @@ export class FakeClient implements Client {
         const { spec } = body as { spec: { finalizers?: string[] } };
         const gone = current.metadata.deletionTimestamp !== undefined && spec.finalizers?.length === 0;
         this.#store(kind, gone ? 'DELETED' : 'MODIFIED', { ...current, spec } as KubernetesObject);
-      } else throw statusError('NotFound', kind, key.name);
+      } else if (subresource === 'eviction') this.#delete(kind, key, {});
+      else throw statusError('NotFound', kind, key.name);
       return {};
     });
   }
@@ -241,6 +225,27 @@ export class FakeClient implements Client {
   /** Kinds without a status subresource keep what is sent. */
   keepsStatusOnCreate<T extends KubernetesObject>(kind: Kind<T>): boolean {
     return kind.group === '' && ['nodes', 'namespaces'].includes(kind.resource);
+  }
+
+  #delete<T extends KubernetesObject>(kind: Kind<T>, key: ObjectKey, params: DeleteParams): void {
+    const current = this.#existing(kind, key);
+    const { uid, resourceVersion } = params.preconditions ?? {};
+    if (uid !== undefined && uid !== current.metadata.uid) throw statusError('Conflict', kind, key.name);
+    if (resourceVersion !== undefined && resourceVersion !== current.metadata.resourceVersion)
+      throw statusError('Conflict', kind, key.name);
+    const finalizers = [...(current.metadata.finalizers ?? []), ...propagationFinalizer(params)];
+    const forced = kind.resource === 'pods' && params.gracePeriodSeconds === 0;
+    if (current.metadata.deletionTimestamp !== undefined && !forced) return;
+    const metadata = {
+      ...current.metadata,
+      ...(finalizers.length === 0 ? {} : { finalizers }),
+      deletionTimestamp: timestamp(this.clock.now() + (params.gracePeriodSeconds ?? 0) * 1000),
+      ...(kind.resource === 'pods' ? { deletionGracePeriodSeconds: params.gracePeriodSeconds ?? 30 } : {}),
+      generation: (current.metadata.generation ?? 0) + 1,
+    };
+    const graceful = kind.resource === 'pods' && !forced && isBound(current);
+    if (finalizers.length === 0 && !graceful) this.#store(kind, 'DELETED', current);
+    else this.#store(kind, 'MODIFIED', { ...current, metadata });
   }
 
   #replace<T extends KubernetesObject>(
