@@ -27,6 +27,8 @@ export const annotations = {
   /** On launcher pods: bytes of memory beside the guest's. */
   memoryOverhead: 'kubevirt.io/memory-overhead-bytes',
   virtualMachineGeneration: 'kubevirt.io/vm-generation',
+  /** On VMs of pools: digest of the data volume templates that their disks were made from. */
+  poolDisksDigest: 'nativirt.io/pool-disks-digest',
   /** Digest of the template that a VMI was made from: tells whether the VM has changed since. */
   templateDigest: 'nativirt.io/template-digest',
 } as const;
@@ -68,6 +70,7 @@ export const reasons = {
   successfulDelete: 'SuccessfulDelete',
   successfulUpdate: 'SuccessfulUpdate',
   claimNotFound: 'FailedPvcNotFound',
+  hotplugVolumeError: 'HotPlugVolumeError',
   evictionRequested: 'EvictionRequested',
   errImagePull: 'ErrImagePull',
   imagePullBackOff: 'ImagePullBackOff',

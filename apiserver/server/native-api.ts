@@ -25,6 +25,7 @@ import { objectGraphSubresources } from '../subresources/object-graph.js';
 import type { NodeAgentDialer } from '../subresources/node-agent-dialer.js';
 import { serverInfoSubresources } from '../subresources/server-info.js';
 import { streamSubresources } from '../subresources/streams.js';
+import { volumeSubresources } from '../subresources/volumes.js';
 import type { Api } from './config.js';
 
 /** What everybody may read without any rule: probes have no credentials. */
@@ -70,6 +71,7 @@ export function nativeApi(options: NativeApiOptions): Api {
     virtualResources,
     subresources: [
       ...lifecycleSubresources({ registry, definitions, launcherPods }),
+      ...volumeSubresources({ registry, definitions, configuration }),
       ...expandSubresources({ registry, definitions, configuration }),
       ...streamSubresources({ registry, dialer }),
       ...guestActionSubresources({ registry, definitions, dialer }),

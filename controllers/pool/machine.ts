@@ -11,8 +11,9 @@ import type {
 } from '../../openapi/generated/types/kubevirt_v1.js';
 import { createMergePatch } from '../../openapi/merge-patch.js';
 import type { New, ObjectMeta } from '../../openapi/meta.js';
-import { finalizers, labels } from '../constants.js';
+import { annotations, finalizers, labels } from '../constants.js';
 import { controllerReference } from '../runtime/writes.js';
+import { digestOf } from '../virtual-machine/template.js';
 
 /** The part of a pool that decides what its VMs look like. */
 export type Design = Pick<VirtualMachinePoolSpec, 'virtualMachineTemplate' | 'nameGeneration'>;
@@ -47,6 +48,8 @@ export function machineOf(
     kind: 'VirtualMachine',
     metadata: {
       ...metadata,
+      // No update changes it: the disks stay what they are.
+      annotations: { ...metadata.annotations, [annotations.poolDisksDigest]: disksDigest(revision.design) },
       name: nameOf(pool, ordinal),
       ...(namespace === undefined ? {} : { namespace }),
       finalizers: [finalizers.virtualMachine, finalizers.virtualMachinePool],
@@ -54,6 +57,11 @@ export function machineOf(
     },
     spec,
   };
+}
+
+/** Equal for designs whose VMs have the same disks. */
+export function disksDigest(design: Design): string {
+  return digestOf(numbered(design, 0).dataVolumeTemplates ?? []);
 }
 
 /**

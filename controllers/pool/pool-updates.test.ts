@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import type { VirtualMachine } from '../../openapi/generated/types/kubevirt_v1.js';
 import { dataVolumes, virtualMachineInstances, virtualMachines } from '../runtime/kinds.js';
 import { settle } from '../runtime/testing/fake-clock.js';
 import { Harness, guest } from '../testing/harness.js';
@@ -164,29 +165,79 @@ test('a VM that does not make its instances itself is restarted by request', asy
   assert.deepEqual(asked.sort(), ['web-0', 'web-1', 'web-2']);
 });
 
-test('VMs with new disks in their template are made anew', async (t) => {
-  const disks = (size: string): Spec['virtualMachineTemplate'] =>
-    template({
-      dataVolumeTemplates: [
-        {
-          apiVersion: 'cdi.kubevirt.io/v1beta1',
-          kind: 'DataVolume',
-          metadata: { ...unnamed, name: 'disk' },
-          spec: { storage: { resources: { requests: { storage: size } } } },
-        },
-      ],
-      template: { spec: { ...guest(), volumes: [{ name: 'root', dataVolume: { name: 'disk' } }] } },
-    });
-  const harness = await started(t, { replicas: 1, virtualMachineTemplate: disks('1Gi') });
-  assert.equal(harness.vm('web-0')?.spec.dataVolumeTemplates?.[0]?.metadata.name, 'disk-0');
-  assert.equal(harness.vm('web-0')?.spec.template.spec?.volumes?.[0]?.dataVolume?.name, 'disk-0');
+/** Each VM has a disk of its own. */
+function withDisk(
+  size: string,
+  change: Partial<VirtualMachine['spec']> = {},
+): Spec['virtualMachineTemplate'] {
+  return template({
+    dataVolumeTemplates: [
+      {
+        apiVersion: 'cdi.kubevirt.io/v1beta1',
+        kind: 'DataVolume',
+        metadata: { ...unnamed, name: 'disk' },
+        spec: { storage: { resources: { requests: { storage: size } } } },
+      },
+    ],
+    template: { spec: { ...guest(), volumes: [{ name: 'root', dataVolume: { name: 'disk' } }] } },
+    ...change,
+  });
+}
+
+const isRemade = (harness: Harness): boolean => {
+  const { metadata } = harness.vm('web-0') ?? {};
+  return (
+    metadata?.deletionTimestamp !== undefined && metadata.finalizers?.includes('foregroundDeletion') === true
+  );
+};
+
+async function fillDisk(harness: Harness): Promise<void> {
   await harness.change(dataVolumes, 'disk-0', (volume) =>
     Object.assign({}, volume, { status: { phase: 'Succeeded' } }),
   );
   await harness.clock.advance(30_000);
+}
+
+test('VMs with new disks in their template are made anew', async (t) => {
+  const harness = await started(t, { replicas: 1, virtualMachineTemplate: withDisk('1Gi') });
+  assert.equal(harness.vm('web-0')?.spec.dataVolumeTemplates?.[0]?.metadata.name, 'disk-0');
+  assert.equal(harness.vm('web-0')?.spec.template.spec?.volumes?.[0]?.dataVolume?.name, 'disk-0');
+  await fillDisk(harness);
   await runAll(harness);
-  await respec(harness, { virtualMachineTemplate: disks('2Gi') });
-  const { metadata } = harness.vm('web-0') ?? {};
-  assert.ok(metadata?.deletionTimestamp !== undefined);
-  assert.ok(metadata.finalizers?.includes('foregroundDeletion'));
+  await respec(harness, { virtualMachineTemplate: withDisk('2Gi') });
+  assert.ok(isRemade(harness));
+});
+
+for (const updateStrategy of [{ proactive: {} }, { opportunistic: {} }])
+  test(`${Object.keys(updateStrategy).join('')}: a VM whose disks never got ready gets the new ones too`, async (t) => {
+    const harness = await started(t, {
+      replicas: 1,
+      updateStrategy,
+      virtualMachineTemplate: withDisk('1Gi', { runStrategy: 'RerunOnFailure' }),
+    });
+    assert.equal(harness.vm('web-0')?.status?.printableStatus, 'Provisioning');
+    await respec(harness, { virtualMachineTemplate: withDisk('2Gi', { runStrategy: 'RerunOnFailure' }) });
+    assert.ok(isRemade(harness));
+  });
+
+test('a VM that was between two instances when its disks changed is made anew', async (t) => {
+  const harness = await started(t, { replicas: 1, virtualMachineTemplate: withDisk('1Gi') });
+  await fillDisk(harness);
+  await harness.endGuest('Failed', 'web-0');
+  await endAll(harness);
+  assert.equal(harness.vmi('web-0'), undefined, 'it waits out the delay of a crash loop');
+  await respec(harness, { virtualMachineTemplate: withDisk('2Gi') });
+  assert.ok(isRemade(harness));
+});
+
+test('a VM that its user has stopped keeps its disks until it is started again', async (t) => {
+  const harness = await started(t, {
+    replicas: 1,
+    virtualMachineTemplate: withDisk('1Gi', { runStrategy: 'Manual' }),
+  });
+  await fillDisk(harness);
+  await respec(harness, { virtualMachineTemplate: withDisk('2Gi', { runStrategy: 'Manual' }) });
+  assert.ok(!isRemade(harness));
+  await harness.setStatus(virtualMachines, 'web-0', { stateChangeRequests: [{ action: 'Start' }] });
+  assert.ok(isRemade(harness));
 });

@@ -13,7 +13,7 @@ import { replacementDue } from './autohealing.js';
 import { nameOf, type NamedDesign } from './machine.js';
 import type { Machine, Machines, Removal } from './machines.js';
 import type { Revisions } from './revisions.js';
-import { isAvailable, isDown, mostUnavailable, stepFor, type Step } from './rollout.js';
+import { isAvailable, isDown, mostUnavailable, stepFor, waitsForDisks, type Step } from './rollout.js';
 import { inOrder } from './selection.js';
 
 export interface PoolSyncDependencies {
@@ -145,7 +145,9 @@ export class PoolSync {
       const updated = await this.#updateMachines(pool, revision, outdated, signal);
       // What instances are to be is only known when the informer shows what their VMs are.
       if (outdated.length > 0) return updated;
-      const rolled = opportunistic === undefined ? await this.#rollOut(pool, machines, signal) : {};
+      // Who has never started will not be restarted by itself.
+      const rolling = opportunistic === undefined ? machines : machines.filter(waitsForDisks);
+      const rolled = await this.#rollOut(pool, rolling, signal);
       if (rolled.error !== undefined) return rolled;
     }
     const used = machines.flatMap(({ vm, vmi }) => [revisionNameOf(vm), revisionNameOf(vmi)]);

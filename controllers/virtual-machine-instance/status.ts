@@ -17,6 +17,7 @@ import {
   type AnyCondition,
   type WantedCondition,
 } from '../runtime/conditions.js';
+import { startRevisionOf } from '../virtual-machine/start-revisions.js';
 import { withTransition, type Transition } from './phase.js';
 import { isPodFinal, isPodReady, schedulingProblem, waitingProblem, type Problem } from './pod-state.js';
 import { nextVolumeStatus } from './volume-status.js';
@@ -102,6 +103,7 @@ function startingFields({
   const bytes = guestMemory(domain);
   const guest = bytesToQuantity(bytes);
   const volumeStatus = nextVolumeStatus(vmi, claims);
+  const virtualMachineRevisionName = vmi.status?.virtualMachineRevisionName ?? startRevisionOf(vmi);
   return {
     currentCPUTopology: cpuTopology(domain),
     memory: {
@@ -112,6 +114,7 @@ function startingFields({
     },
     ...(volumeStatus === undefined ? {} : { volumeStatus }),
     ...(contextId === undefined ? {} : { VSOCKCID: contextId }),
+    ...(virtualMachineRevisionName === undefined ? {} : { virtualMachineRevisionName }),
   };
 }
 

@@ -9,6 +9,7 @@ import { virtualMachineInstances } from '../runtime/kinds.js';
 import { keyOf } from '../runtime/object-key.js';
 import { controllerReference } from '../runtime/writes.js';
 import { isFinal } from './start-failure.js';
+import type { StartRevisions } from './start-revisions.js';
 import type { Failure } from './status.js';
 import { instanceOf } from './template.js';
 
@@ -27,12 +28,23 @@ export class Instances {
     private readonly client: Client,
     private readonly recorder: EventRecorder,
     private readonly expectations: Expectations,
+    private readonly revisions: StartRevisions,
   ) {}
 
-  async create(vm: VirtualMachine, paused: boolean, signal: AbortSignal): Promise<Outcome> {
+  /**
+   * @param stored as its user has written it
+   * @param vm with its instancetype and preference applied
+   */
+  async create(
+    stored: VirtualMachine,
+    vm: VirtualMachine,
+    paused: boolean,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
     const key = keyOf(vm.metadata);
     this.expectations.expectCreation(key, vm.metadata.name);
     try {
+      await this.revisions.keep(stored, signal);
       const vmi = await this.client.create(virtualMachineInstances, instanceOf(vm, paused), signal);
       const message = `created virtual machine instance ${vmi.metadata.name} to start the VM`;
       this.recorder.event(vm, 'Normal', reasons.successfulCreate, message);

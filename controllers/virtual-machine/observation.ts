@@ -5,15 +5,14 @@ import type {
   VirtualMachineStartFailure,
   VirtualMachineStateChangeRequest,
 } from '../../openapi/generated/types/kubevirt_v1.js';
-import { conditionTypes, type RunStrategy } from '../constants.js';
-import { isConditionTrue } from '../runtime/conditions.js';
-import type { DataVolumesState } from './data-volumes.js';
+import type { RunStrategy } from '../constants.js';
+import { dataVolumesReady, type DataVolumesState } from './data-volumes.js';
 import type { Settled } from './instancetype/references.js';
 import { isStartExpected, runStrategyOf } from './run-strategy.js';
 import { nextStartFailure } from './start-failure.js';
 import { pendingRequests, requestsOf, wantsStop } from './state-change-requests.js';
-import type { Failure } from './status.js';
-import { differsFromTemplate } from './template.js';
+import type { Drift, Failure } from './status.js';
+import type { Carried } from './volume-requests.js';
 
 export interface Observation {
   readonly stored: VirtualMachine;
@@ -23,28 +22,40 @@ export interface Observation {
   readonly runStrategy: RunStrategy;
   readonly requests: readonly VirtualMachineStateChangeRequest[];
   readonly startFailure: VirtualMachineStartFailure | undefined;
-  /** The instance is not as the VM would have it now. */
-  readonly outdated: boolean;
+  readonly drift: Drift;
   /** The instance is being deleted, or is about to be. */
   readonly stopping: boolean;
   readonly dataVolumes: DataVolumesState;
   /** Why no instance can be made. */
   readonly unsettled: Failure | undefined;
+  readonly volumes: Findings['volumes'];
   /** Copies of instancetypes that are of no use once the status is written. */
   readonly superseded: readonly string[];
 }
 
-/**
- * @param settled what its instancetype and preference make of the VM; undefined if nobody has looked
- * @param now milliseconds
- */
+/** What was found out by asking others. */
+export interface Findings {
+  readonly settled: Exclude<Settled, { kind: 'rewritten' }>;
+  readonly drift: Drift;
+  readonly dataVolumes: DataVolumesState;
+  readonly volumes: Exclude<Carried, { kind: 'rewritten' }>;
+}
+
+/** Where nobody has asked: it counts as it is stored. */
+export const unasked = (vm: VirtualMachine): Findings => ({
+  settled: { kind: 'settled', vm, superseded: [] },
+  drift: { kind: 'unknown' },
+  dataVolumes: dataVolumesReady,
+  volumes: { kind: 'none' },
+});
+
+/** @param now milliseconds */
 export function observe(
   stored: VirtualMachine,
   vmi: VirtualMachineInstance | undefined,
-  settled: Exclude<Settled, { kind: 'rewritten' }> | undefined,
+  { settled, drift, dataVolumes, volumes }: Findings,
   now: number,
   random: () => number,
-  dataVolumes: DataVolumesState,
 ): Observation {
   const runStrategy = runStrategyOf(stored);
   const requests = pendingRequests(requestsOf(stored), vmi);
@@ -52,13 +63,8 @@ export function observe(
   const startFailure = nextStartFailure(stored, vmi, expected, now, random);
   const stopping =
     vmi !== undefined && (vmi.metadata.deletionTimestamp !== undefined || wantsStop(requests, vmi));
-  const base = { stored, vmi, runStrategy, requests, startFailure, stopping, dataVolumes };
-  if (settled?.kind === 'settled') {
-    const { vm, superseded } = settled;
-    const outdated = vmi !== undefined && differsFromTemplate(vm, vmi);
-    return { ...base, vm, outdated, unsettled: undefined, superseded };
-  }
-  // What an instance would be like now is not known: this stays as it was.
-  const outdated = isConditionTrue(stored.status?.conditions, conditionTypes.restartRequired);
-  return { ...base, vm: stored, outdated, unsettled: settled?.failure, superseded: [] };
+  const base = { stored, vmi, runStrategy, requests, startFailure, stopping, drift, dataVolumes, volumes };
+  return settled.kind === 'settled'
+    ? { ...base, vm: settled.vm, unsettled: undefined, superseded: settled.superseded }
+    : { ...base, vm: stored, unsettled: settled.failure, superseded: [] };
 }

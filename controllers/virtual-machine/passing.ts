@@ -24,6 +24,7 @@ const acted = [
   'startFailure',
   'instancetypeRef',
   'preferenceRef',
+  'volumeRequests',
 ] as const satisfies readonly (keyof VirtualMachineStatus)[];
 
 /** `wanted` says no more than that the VM is on its way, and nobody would act on it. */

@@ -4,6 +4,7 @@ import type {
   VirtualMachineInstance,
   VirtualMachineStateChangeRequest,
 } from '../../openapi/generated/types/kubevirt_v1.js';
+import type { Action, Situation } from './run-strategy.js';
 
 type Requests = readonly VirtualMachineStateChangeRequest[];
 
@@ -41,4 +42,23 @@ export function wantsStop(requests: Requests, vmi: VirtualMachineInstance): bool
 /** The request to start that comes next, or that comes once a stop is done. */
 export function startRequest(requests: Requests): VirtualMachineStateChangeRequest | undefined {
   return requests.find(({ action }) => action === 'Start');
+}
+
+/** What is to come must be on record before what it follows from is gone. */
+export function requestsAfter(
+  action: Action,
+  { vmi, runStrategy, requests }: Situation,
+  started: VirtualMachineInstance | undefined,
+): Requests {
+  if (startRequest(requests) !== undefined) return requests;
+  if (action.kind === 'stop' && action.restart) return [...requests, ...restartRequests(vmi)];
+  // This strategy starts a VM when it has just been chosen: once the status names it, only the request tells.
+  const owed = action.kind === 'start' && runStrategy === 'RerunOnFailure' && started === undefined;
+  return owed ? [...requests, { action: 'Start' }] : requests;
+}
+
+/** A start waits behind its stop. */
+function restartRequests(vmi: VirtualMachineInstance | undefined): VirtualMachineStateChangeRequest[] {
+  const stop = vmi === undefined ? [] : [{ action: 'Stop', uid: vmi.metadata.uid }];
+  return [...stop, { action: 'Start' }];
 }

@@ -9,6 +9,7 @@ import type {
 import { annotations, conditionTypes, guestNotRunning, reasons, type RunStrategy } from '../constants.js';
 import {
   findCondition,
+  isConditionTrue,
   withCondition,
   withoutCondition,
   type AnyCondition,
@@ -16,11 +17,20 @@ import {
 } from '../runtime/conditions.js';
 import type { DataVolumesState } from './data-volumes.js';
 import { printableStatus } from './printable-status.js';
+import { openVolumeRequests } from './volume-requests.js';
 
 export interface Failure {
   readonly reason: string;
   readonly message: string;
 }
+
+/** How the instance differs from what one would be that is started now. */
+export type Drift =
+  | { readonly kind: 'none' }
+  /** Fields that wait for a restart. */
+  | { readonly kind: 'restart'; readonly fields: readonly string[] }
+  /** What one would be is not known: it stays as it was. */
+  | { readonly kind: 'unknown' };
 
 export interface StatusInput {
   readonly vm: VirtualMachine;
@@ -28,8 +38,7 @@ export interface StatusInput {
   readonly runStrategy: RunStrategy;
   readonly requests: readonly VirtualMachineStateChangeRequest[];
   readonly startFailure: VirtualMachineStartFailure | undefined;
-  /** The instance is not as the VM would have it now. */
-  readonly outdated: boolean;
+  readonly drift: Drift;
   /** The instance is being deleted, or is about to be. */
   readonly stopping: boolean;
   /** Why the last attempt to start or stop it failed. */
@@ -41,25 +50,30 @@ export interface StatusInput {
 }
 
 export function nextStatus(input: StatusInput): VirtualMachineStatus {
-  const { vm, vmi, requests, startFailure, outdated } = input;
+  const { vm, vmi, requests, startFailure } = input;
   // Absent rather than undefined: what is not in the new status is removed.
   const kept = { ...vm.status };
   delete kept.created;
   delete kept.ready;
   delete kept.stateChangeRequests;
   delete kept.startFailure;
+  delete kept.volumeRequests;
   const generation = vm.metadata.generation ?? 0;
+  const conditions = nextConditions(input);
+  const outdated = isConditionTrue(conditions, conditionTypes.restartRequired);
+  const volumeRequests = openVolumeRequests(vm);
   return {
     ...kept,
     ...(vmi === undefined ? {} : { created: true }),
     ...(readiness(input).status === 'True' ? { ready: true } : {}),
     runStrategy: input.runStrategy,
     printableStatus: printableStatus(input),
-    conditions: nextConditions(input),
+    conditions,
     desiredGeneration: generation,
     observedGeneration: outdated ? generationOf(vmi, generation) : generation,
     ...(requests.length === 0 ? {} : { stateChangeRequests: [...requests] }),
     ...(startFailure === undefined ? {} : { startFailure }),
+    ...(volumeRequests.length === 0 ? {} : { volumeRequests }),
   };
 }
 
@@ -77,7 +91,7 @@ const own: ReadonlySet<string> = new Set([
 ]);
 
 function nextConditions(input: StatusInput): AnyCondition[] {
-  const { vm, vmi, stopping, failure, outdated, now } = input;
+  const { vm, vmi, stopping, failure, drift, now } = input;
   const before: readonly AnyCondition[] = vm.status?.conditions ?? [];
   // What an instance on its way out still says of itself is not worth a write each.
   const told = stopping ? before : (vmi?.status?.conditions ?? []);
@@ -91,17 +105,26 @@ function nextConditions(input: StatusInput): AnyCondition[] {
     failure === undefined
       ? withoutCondition(conditions, conditionTypes.failure)
       : withCondition(conditions, { type: conditionTypes.failure, status: 'True', ...failure }, now);
-  return vmi !== undefined && outdated
-    ? withCondition(conditions, restartRequired, now)
-    : withoutCondition(conditions, conditionTypes.restartRequired);
+  if (vmi === undefined || drift.kind === 'none')
+    return withoutCondition(conditions, conditionTypes.restartRequired);
+  return drift.kind === 'unknown'
+    ? conditions
+    : withCondition(conditions, restartRequired(drift.fields), now);
 }
 
-const restartRequired = {
-  type: conditionTypes.restartRequired,
-  status: 'True',
-  reason: 'TemplateChanged',
-  message: 'the template has changed since this instance was started; restart the VM to apply it',
-} as const;
+/** How many fields are named. */
+const mostNamed = 5;
+
+function restartRequired(fields: readonly string[]): WantedCondition {
+  const left = fields.length - mostNamed;
+  const named = [...fields.slice(0, mostNamed), ...(left > 0 ? [`${left} more`] : [])].join(', ');
+  return {
+    type: conditionTypes.restartRequired,
+    status: 'True',
+    reason: 'TemplateChanged',
+    message: `changed since this instance was started: ${named}; restart the VM to apply it`,
+  };
+}
 
 function readiness({ vmi, stopping }: StatusInput): WantedCondition {
   const type = conditionTypes.ready;

@@ -44,12 +44,14 @@ function withStableFirmware(
   };
 }
 
-/** Equal for templates that mean the same, whatever the order of their fields. */
+/** Equal for templates that mean the same. */
 export function templateDigest(vm: VirtualMachine): string {
-  return createHash('sha256')
-    .update(canonicalJson(vm.spec.template.spec ?? {}))
-    .digest('hex')
-    .slice(0, 16);
+  return digestOf(vm.spec.template.spec ?? {});
+}
+
+/** Equal for values that are the same but for the order of their fields. */
+export function digestOf(value: unknown): string {
+  return createHash('sha256').update(canonicalJson(value)).digest('hex').slice(0, 16);
 }
 
 function canonicalJson(value: unknown): string {

@@ -66,7 +66,10 @@ export const names = (harness: Harness): string[] =>
     .map(({ metadata }) => metadata.name);
 
 export const revisions = (harness: Harness): string[] =>
-  harness.client.all(controllerRevisions).map(({ metadata }) => metadata.name);
+  harness.client
+    .all(controllerRevisions)
+    .filter(({ metadata }) => metadata.labels?.[revisionLabel] !== undefined)
+    .map(({ metadata }) => metadata.name);
 
 export const memoryOf = (harness: Harness, name: string): unknown =>
   harness.vmi(name)?.spec.domain.memory?.guest;

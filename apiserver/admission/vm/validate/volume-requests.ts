@@ -4,11 +4,11 @@ import type {
   KubeVirtConfiguration,
   VirtualMachine,
   VirtualMachineInstance,
-  VirtualMachineInstanceSpec,
   VirtualMachineVolumeRequest,
   Volume,
 } from '../../../../openapi/generated/types/kubevirt_v1.js';
 import type { StatusCause } from '../../../../openapi/meta.js';
+import { asPlugged, requestedVolume, withVolumeRequests } from '../../../../openapi/volume-requests.js';
 import { sameJson } from '../../../registry/equal.js';
 import { FieldPath, invalid, notSupported } from '../../causes.js';
 import type { AdmissionContext } from '../../interface.js';
@@ -59,11 +59,11 @@ function additionCauses(
   vmi: VirtualMachineInstance | undefined,
 ): StatusCause[] {
   const causes = hotplugDiskCauses(add.disk, place.child('disk'));
-  const wanted = volumeOf(add);
+  const wanted = requestedVolume(add);
   const conflict = (where: string): StatusCause =>
     invalid(place.child('name'), `${where} has another volume that is named ${JSON.stringify(add.name)}`);
   const differs = (volumes: readonly Volume[] | undefined): boolean =>
-    (volumes ?? []).some((volume) => volume.name === add.name && !sameJson(hotpluggable(volume), wanted));
+    (volumes ?? []).some((volume) => volume.name === add.name && !sameJson(asPlugged(volume), wanted));
   if (differs(vm.spec.template.spec?.volumes)) causes.push(conflict('the template'));
   if (differs(vmi?.spec.volumes)) causes.push(conflict('the running instance'));
   return causes;
@@ -80,9 +80,9 @@ function outcomeCauses(
   const { spec } = vm.spec.template;
   const inTemplate = at.child('template', 'spec');
   const causes =
-    spec === undefined ? [] : specCauses(withRequests(spec, requests), inTemplate, configuration);
+    spec === undefined ? [] : specCauses(withVolumeRequests(spec, requests), inTemplate, configuration);
   if (causes.length > 0 || vmi === undefined) return causes;
-  causes.push(...specCauses(withRequests(vmi.spec, requests), inTemplate, configuration));
+  causes.push(...specCauses(withVolumeRequests(vmi.spec, requests), inTemplate, configuration));
   if (isMigrating(vmi))
     causes.push(notSupported(at, 'volumes can be added and removed again when the migration has ended'));
   return causes;
@@ -91,43 +91,4 @@ function outcomeCauses(
 function isMigrating({ status }: VirtualMachineInstance): boolean {
   const { startTimestamp, endTimestamp } = status?.migrationState ?? {};
   return startTimestamp !== undefined && endTimestamp === undefined;
-}
-
-function withRequests(
-  spec: VirtualMachineInstanceSpec,
-  requests: readonly VirtualMachineVolumeRequest[],
-): VirtualMachineInstanceSpec {
-  const volumes = new Map((spec.volumes ?? []).map((volume) => [volume.name, volume]));
-  const disks = new Map((spec.domain.devices.disks ?? []).map((disk) => [disk.name, disk]));
-  for (const { addVolumeOptions: add, removeVolumeOptions: remove } of requests) {
-    if (add !== undefined && !volumes.has(add.name)) {
-      volumes.set(add.name, volumeOf(add));
-      disks.set(add.name, { ...add.disk, name: add.name });
-    }
-    if (remove !== undefined) {
-      volumes.delete(remove.name);
-      disks.delete(remove.name);
-    }
-  }
-  const devices = { ...spec.domain.devices, disks: [...disks.values()] };
-  return { ...spec, volumes: [...volumes.values()], domain: { ...spec.domain, devices } };
-}
-
-function volumeOf({ name, volumeSource }: AddVolumeOptions): Volume {
-  const { persistentVolumeClaim, dataVolume } = volumeSource;
-  return hotpluggable({
-    name,
-    ...(persistentVolumeClaim === undefined
-      ? { ...(dataVolume && { dataVolume }) }
-      : { persistentVolumeClaim }),
-  });
-}
-
-/** As a volume is after it was plugged: which one it is does not depend on that. */
-function hotpluggable(volume: Volume): Volume {
-  const { persistentVolumeClaim, dataVolume } = volume;
-  if (persistentVolumeClaim !== undefined)
-    return { ...volume, persistentVolumeClaim: { ...persistentVolumeClaim, hotpluggable: true } };
-  if (dataVolume !== undefined) return { ...volume, dataVolume: { ...dataVolume, hotpluggable: true } };
-  return volume;
 }
