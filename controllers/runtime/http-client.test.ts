@@ -173,6 +173,29 @@ test('a read is sent again when the kept connection turns out to be closed', asy
 const event = (type: string, version: string): string =>
   `${JSON.stringify({ type, object: { metadata: { name: 'a', namespace: 'ns', resourceVersion: version } } })}\n`;
 
+test('bursts share a few connections that stay open, and a watch does not wait for them', async (t) => {
+  const held: (() => void)[] = [];
+  const { client, server } = await serve(t, (response, request) => {
+    if (request.url.includes('watch=')) response.writeHead(200).end();
+    else {
+      held.push(() => json({ metadata: {}, items: [] })(response, request));
+      server.emit('held');
+    }
+  });
+  let connections = 0;
+  server.on('connection', () => (connections += 1));
+  for (let round = 0; round < 2; round++) {
+    const burst = Promise.all(Array.from({ length: 48 }, () => client.list(nodes)));
+    for (let sent = 0; sent < 3; sent++) {
+      while (held.length < 16) await once(server, 'held');
+      if (sent === 0) await read(client.watch(pods, { resourceVersion: '1' }));
+      for (const answer of held.splice(0)) answer();
+    }
+    await burst;
+  }
+  assert.equal(connections, 17);
+});
+
 async function read(source: AsyncIterable<WatchEvent<Pod>>): Promise<string[]> {
   const types: string[] = [];
   for await (const each of source) types.push(each.type);

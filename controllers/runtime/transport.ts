@@ -4,8 +4,11 @@ import https from 'node:https';
 import type { Status } from '../../openapi/meta.js';
 import { ConnectionError, StatusError } from './errors.js';
 
-/** Idle connections that are kept: a burst opens more, but each of them costs both ends tens of kilobytes. */
-const maxFreeSockets = 16;
+/**
+ * Connections for all but watches. Each costs both ends tens of kilobytes, and a handshake costs as much as several requests: so a burst
+ * waits for one that is open, and what is open is kept.
+ */
+const maxSockets = 16;
 
 /** How to prove who we are. PEM texts. */
 export interface Credentials {
@@ -37,15 +40,20 @@ export interface TransportRequest {
   readonly query?: URLSearchParams;
   readonly contentType?: string;
   readonly body?: unknown;
-  /** Overrides `requestTimeout`: watches are quiet for longer. */
+  /** For a watch: overrides `requestTimeout`, as it is quiet for longer, and it has a connection for itself. */
   readonly inactivityTimeout?: number;
   readonly accept?: string;
 }
 
+interface Agents {
+  readonly brief: http.Agent;
+  readonly watches: http.Agent;
+}
+
 export class Transport {
   readonly #base: URL;
-  #agent: http.Agent | undefined;
-  #agentFor: Credentials | undefined;
+  #agents: Agents | undefined;
+  #agentsFor: Credentials | undefined;
 
   constructor(private readonly options: TransportOptions) {
     this.#base = new URL(options.server);
@@ -92,9 +100,10 @@ export class Transport {
   }
 
   close(): void {
-    this.#agent?.destroy();
-    this.#agent = undefined;
-    this.#agentFor = undefined;
+    this.#agents?.brief.destroy();
+    this.#agents?.watches.destroy();
+    this.#agents = undefined;
+    this.#agentsFor = undefined;
   }
 
   #send(
@@ -110,7 +119,9 @@ export class Transport {
       port: this.#base.port === '' ? (secure ? 443 : 80) : Number(this.#base.port),
       method: request.method,
       path: `${this.#base.pathname.replace(/\/$/, '')}${request.path}${query === '' ? '' : `?${query}`}`,
-      agent: this.#agentOf(credentials, secure),
+      agent: this.#agentsOf(credentials, secure)[
+        request.inactivityTimeout === undefined ? 'brief' : 'watches'
+      ],
       headers: this.#headers(request, body, credentials),
       ...(signal === undefined ? {} : { signal }),
     };
@@ -149,25 +160,27 @@ export class Transport {
   }
 
   /** A changed certificate needs new connections; those in use end by themselves. */
-  #agentOf(credentials: Credentials, secure: boolean): http.Agent {
-    if (this.#agent !== undefined && this.#agentFor === credentials) return this.#agent;
+  #agentsOf(credentials: Credentials, secure: boolean): Agents {
+    if (this.#agents !== undefined && this.#agentsFor === credentials) return this.#agents;
     const { ca, cert, key } = credentials;
-    const before = this.#agentFor;
-    this.#agentFor = credentials;
-    if (this.#agent !== undefined && before?.ca === ca && before?.cert === cert && before?.key === key)
-      return this.#agent;
-    this.#agent = secure
-      ? new https.Agent({
-          keepAlive: true,
-          maxFreeSockets,
-          ...(ca === undefined ? {} : { ca }),
-          ...(cert === undefined ? {} : { cert }),
-          ...(key === undefined ? {} : { key }),
-          ...(this.options.serverName === undefined ? {} : { servername: this.options.serverName }),
-          rejectUnauthorized: this.options.insecureSkipTlsVerify !== true,
-        })
-      : new http.Agent({ keepAlive: true, maxFreeSockets });
-    return this.#agent;
+    const before = this.#agentsFor;
+    this.#agentsFor = credentials;
+    if (this.#agents !== undefined && before?.ca === ca && before?.cert === cert && before?.key === key)
+      return this.#agents;
+    const identity: https.AgentOptions = {
+      ...(ca === undefined ? {} : { ca }),
+      ...(cert === undefined ? {} : { cert }),
+      ...(key === undefined ? {} : { key }),
+      ...(this.options.serverName === undefined ? {} : { servername: this.options.serverName }),
+      rejectUnauthorized: this.options.insecureSkipTlsVerify !== true,
+    };
+    const agent = (options: http.AgentOptions): http.Agent =>
+      secure ? new https.Agent({ ...options, ...identity }) : new http.Agent(options);
+    this.#agents = {
+      brief: agent({ keepAlive: true, maxSockets, maxFreeSockets: maxSockets }),
+      watches: agent({ keepAlive: true, maxFreeSockets: 1 }),
+    };
+    return this.#agents;
   }
 
   async #read(response: http.IncomingMessage): Promise<Buffer> {
