@@ -3,6 +3,7 @@ import type { Command } from './command.js';
 import { completion } from './completion.js';
 import { console } from './console.js';
 import { createVm } from './create-vm.js';
+import { evacuateCancel } from './evacuate-cancel.js';
 import { fsList } from './fslist.js';
 import { guestOsInfo } from './guestosinfo.js';
 import { logs } from './logs.js';
@@ -29,6 +30,7 @@ export const commands: readonly Command[] = [
   unpause,
   softReboot,
   reset,
+  evacuateCancel,
   console,
   logs,
   vnc,

@@ -16,6 +16,7 @@ import {
 import type { BuildInfo } from '../discovery/version.js';
 import type { VirtualResource } from '../discovery/virtual-resource.js';
 import type { Registry } from '../registry/registry.js';
+import { evacuateCancelSubresources } from '../subresources/evacuate-cancel.js';
 import { expandSubresources } from '../subresources/expand.js';
 import { guestActionSubresources } from '../subresources/guest-actions.js';
 import { guestReadSubresources } from '../subresources/guest-reads.js';
@@ -72,6 +73,7 @@ export function nativeApi(options: NativeApiOptions): Api {
     subresources: [
       ...lifecycleSubresources({ registry, definitions, launcherPods }),
       ...volumeSubresources({ registry, definitions, configuration }),
+      ...evacuateCancelSubresources({ registry, definitions, configuration }),
       ...expandSubresources({ registry, definitions, configuration }),
       ...streamSubresources({ registry, dialer }),
       ...guestActionSubresources({ registry, definitions, dialer }),

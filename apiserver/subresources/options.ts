@@ -9,18 +9,24 @@ export type OptionsReader<T> = (context: RequestContext) => T;
 
 /**
  * @param kind a definition of `io.kubevirt.v1`; T must be its generated type
+ * @param defaults what T requires and clients may leave out
  * @returns reads the options; no body means no options. Throws 4xx ApiErrors.
  */
-export function optionsReader<T extends object>(definitions: Definitions, kind: string): OptionsReader<T> {
+export function optionsReader<T extends object>(
+  definitions: Definitions,
+  kind: string,
+  defaults?: Partial<T>,
+): OptionsReader<T> {
   let validator: ReturnType<typeof compileValidator> | undefined;
   return (context) => {
     const validate = (validator ??= compileValidator(definitions, `io.kubevirt.v1.${kind}`));
-    return readTypedBody<T>(context, {
+    const options = readTypedBody<T>(context, {
       kind,
       apiVersion: 'kubevirt.io/v1',
-      validate: (object) => validate(object),
+      validate: (object) => validate({ ...defaults, ...object }),
       lenient: true,
     });
+    return { ...defaults, ...options };
   };
 }
 

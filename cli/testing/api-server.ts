@@ -16,6 +16,8 @@ export interface FakeApiServer {
   readonly objects: Map<string, unknown>;
   /** PUT requests as they came. */
   readonly actions: { readonly path: string; readonly body: unknown }[];
+  /** Paths of DELETE requests. */
+  readonly deletions: string[];
   /** What consoles were asked for, path and query. */
   readonly consoles: string[];
   /** If set, consoles are refused with it. */
@@ -42,6 +44,7 @@ function statusBody({ code, reason, message }: Refusal): string {
 export async function startFakeApiServer(): Promise<FakeApiServer> {
   const objects = new Map<string, unknown>();
   const actions: { path: string; body: unknown }[] = [];
+  const deletions: string[] = [];
   const consoles: string[] = [];
   const opened: WebSocket[] = [];
   const waiting: ((socket: WebSocket) => void)[] = [];
@@ -56,6 +59,7 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
       answer(response, 202, '');
       return;
     }
+    if (request.method === 'DELETE') deletions.push(path);
     const object = objects.get(path);
     const [resource = '', name = ''] = path.split('/');
     if (object !== undefined) answer(response, 200, JSON.stringify(object));
@@ -98,6 +102,7 @@ export async function startFakeApiServer(): Promise<FakeApiServer> {
     url: `http://127.0.0.1:${port}`,
     objects,
     actions,
+    deletions,
     consoles,
     consoleRefusal: undefined,
     nextConsole: () =>

@@ -110,6 +110,21 @@ test('a VMI that an eviction has marked is moved, once, and says so until it has
   assert.equal(harness.client.writes.length, writes);
 });
 
+test('one whose evacuation is called off says so no longer, and is not moved again', async (t) => {
+  const harness = await started(t);
+  await running(harness, 'a');
+  await tell(harness, 'a', { evacuationNodeName: 'node1' });
+  // As `evacuate/cancel` leaves it, and whoever cancels the migration.
+  harness.client.remove(virtualMachineInstanceMigrations, migrations(harness)[0]?.metadata ?? { name: '' });
+  await harness.change(virtualMachineInstances, 'a', ({ status, ...vmi }) => {
+    delete status?.evacuationNodeName;
+    return { ...vmi, status };
+  });
+  assert.equal(findCondition(harness.vmi('a')?.status?.conditions, 'EvictionRequested'), undefined);
+  assert.equal(annotation(harness.launcher()), undefined);
+  assert.deepEqual(moving(harness), []);
+});
+
 test('the drain taint empties a node of all that may migrate', async (t) => {
   const harness = await started(t);
   await running(harness, 'a');

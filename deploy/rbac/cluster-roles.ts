@@ -51,6 +51,8 @@ const virtualMachineActions = [
   'memorydump',
 ];
 const guestActions = ['pause', 'unpause', 'freeze', 'unfreeze', 'softreboot', 'reset'];
+/** The second is what it is called; kube-apiserver asks for the first segment. */
+const evacuationActions = ['evacuate', 'evacuate/cancel'];
 const instanceReads = ['guestosinfo', 'filesystemlist', 'userlist', 'objectgraph'];
 const instanceStreams = ['console', 'vnc', 'vnc/screenshot', 'portforward', 'vsock', 'usbredir'];
 
@@ -77,6 +79,7 @@ const actionRules: PolicyRule[] = [
       ...of('virtualmachines', virtualMachineActions),
       ...of('virtualmachineinstances', ['addvolume', 'removevolume']),
       ...onBoth(guestActions),
+      ...onBoth(evacuationActions),
     ],
     verbs: ['update'],
   },
