@@ -6,7 +6,8 @@ import tls from 'node:tls';
 import type { TestContext } from 'node:test';
 import type { Handler } from '../request.js';
 import { jsonReply } from '../http/status-reply.js';
-import { ensureCa, type KeyPair } from '../pki/authority.js';
+import { ensureCa } from '../pki/authority.js';
+import type { KeyPair } from '../pki/key-pair.js';
 import { startTestServer, type TestServer } from '../../test/apiserver/test-server.js';
 import { RequestHeaderAuthenticator } from './request-header.js';
 

@@ -11,17 +11,11 @@ import {
   type Usage,
 } from './certificate.js';
 import { readIfExists, writeSecretFile } from './files.js';
+import { belongTogether, type KeyPair } from './key-pair.js';
 
 const dayMs = 24 * 60 * 60 * 1000;
 /** Certificates are valid from a little before now, for clocks that are behind. */
 export const backdateMs = 5 * 60 * 1000;
-
-export interface KeyPair {
-  /** PEM; of a leaf the certificate alone, without its issuer. */
-  readonly cert: string;
-  /** PEM, PKCS #8. */
-  readonly key: string;
-}
 
 /** What a leaf says of its holder. */
 export interface LeafTemplate {
@@ -163,15 +157,6 @@ export function parseCertificate(pem: string): X509Certificate | undefined {
     return new X509Certificate(pem);
   } catch {
     return undefined;
-  }
-}
-
-/** False also of what is no pair at all. */
-export function belongTogether({ cert, key }: KeyPair): boolean {
-  try {
-    return new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
-  } catch {
-    return false;
   }
 }
 

@@ -8,14 +8,13 @@
 import { X509Certificate } from 'node:crypto';
 import {
   backdateMs,
-  belongTogether,
   createAuthority,
   issueLeaf,
   parseCertificate,
   subjectOf,
-  type KeyPair,
   type LeafTemplate,
 } from './authority.js';
+import { belongTogether, type KeyPair } from './key-pair.js';
 import { formatBundle, isIssuedBy, isValidAt, parseBundle, validity } from './bundle.js';
 
 const hour = 60 * 60 * 1000;

@@ -1,5 +1,5 @@
 /** Certificates as Secrets hold them. */
-import type { KeyPair } from '../../apiserver/pki/authority.js';
+import type { KeyPair } from '../../apiserver/pki/key-pair.js';
 import type { Certificates } from '../../apiserver/pki/rotation.js';
 import { certificateKeys } from '../../openapi/certificates.js';
 import type { Secret } from '../../openapi/generated/types/core_v1.js';

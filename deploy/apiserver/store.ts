@@ -1,6 +1,6 @@
 /** The store that the flags name, encrypted if they say so. */
 import type { Logger } from 'pino';
-import { belongTogether } from '../../apiserver/pki/authority.js';
+import { belongTogether } from '../../apiserver/pki/key-pair.js';
 import { encryptedBackend } from '../../storage/encryption/backend.js';
 import { parseEncryptionConfiguration } from '../../storage/encryption/configuration.js';
 import { openEtcdBackend } from '../../storage/etcd/backend.js';

@@ -3,7 +3,8 @@ import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'node:test';
-import { createAuthority, issueLeaf, type KeyPair } from '../../apiserver/pki/authority.js';
+import { createAuthority, issueLeaf } from '../../apiserver/pki/authority.js';
+import type { KeyPair } from '../../apiserver/pki/key-pair.js';
 import { FakeClock } from '../../controllers/runtime/testing/fake-clock.js';
 import { SilentLogger } from '../../controllers/runtime/testing/silent-logger.js';
 import { WatchedFiles, watchCredentials } from './watched-files.js';

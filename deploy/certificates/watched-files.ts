@@ -2,7 +2,7 @@
 import { watch, type FSWatcher } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { belongTogether, type KeyPair } from '../../apiserver/pki/authority.js';
+import { belongTogether, type KeyPair } from '../../apiserver/pki/key-pair.js';
 import { parseBundle } from '../../apiserver/pki/bundle.js';
 import { systemClock, type Clock } from '../../controllers/runtime/clock.js';
 import type { Logger } from '../../controllers/runtime/logger.js';

@@ -3,7 +3,8 @@ import type { KeyObject } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { NodeAgent } from '../../apiserver/admission/components.js';
-import { readPair, writePair, type KeyPair, type LeafTemplate } from '../../apiserver/pki/authority.js';
+import { readPair, writePair, type LeafTemplate } from '../../apiserver/pki/authority.js';
+import type { KeyPair } from '../../apiserver/pki/key-pair.js';
 import { readIfExists, writeSecretFile } from '../../apiserver/pki/files.js';
 import { kubeconfigFor } from '../../apiserver/pki/kubeconfig.js';
 import {

@@ -8,7 +8,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { KeyPair } from '../../apiserver/pki/authority.js';
+import type { KeyPair } from '../../apiserver/pki/key-pair.js';
 import type { UserInfo } from '../../apiserver/request.js';
 
 export interface Upstream {
