@@ -1,6 +1,6 @@
 /**
  * A node agent beside a kubelet with many launchers: its memory, and what it costs while nothing happens. The launchers are stubs, all in this
- * process, in the directory of a kubelet that is not there. And how long a VM takes to start beside what QEMU takes.
+ * process, as is what of a kubelet talks with device plugins. And how long a VM takes to start beside what QEMU takes.
  */
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -9,11 +9,15 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
+import { Client, credentials } from '@grpc/grpc-js';
 import { createHttpClient, type HttpClient } from '../../controllers/runtime/http-client.js';
 import { loadConnection } from '../../controllers/runtime/kubeconfig.js';
 import { nodes, pods, virtualMachineInstances } from '../../controllers/runtime/kinds.js';
 import { privateVolume } from '../../openapi/launcher/pod.js';
 import { podLayout } from '../../openapi/launcher/protocol.js';
+import { kernelDevices } from '../../node-agent/kubelet/device-plugin/device-source.js';
+import { FakeKubelet } from '../../node-agent/kubelet/device-plugin/testing/fake-kubelet.js';
+import { listAndWatch } from '../../node-agent/kubelet/device-plugin/testing/kubelet-api.js';
 import { newPod, newVmi, namespace } from '../../node-agent/testing/objects.js';
 import { AgentProcess } from '../node-agent/agent-process.js';
 import { cpuMilliseconds, privateBytes, residentBytes } from './process-figures.js';
@@ -33,7 +37,8 @@ export async function benchNode(): Promise<string> {
 async function benchAgent(): Promise<string> {
   const directory = mkdtempSync(path.join(tmpdir(), 'nativirt-bench-node-'));
   const [kubelet, proc] = [path.join(directory, 'kubelet'), path.join(directory, 'proc')];
-  mkdirSync(path.join(kubelet, 'device-plugins'), { recursive: true });
+  const plugins = path.join(kubelet, 'device-plugins');
+  mkdirSync(plugins, { recursive: true });
   mkdirSync(path.join(proc, '4711'), { recursive: true });
   writeFileSync(path.join(proc, '4711/cgroup'), `0::/kubepods/pod/${'ab'.repeat(32)}\n`);
   const server = await startServer(['--controllers', ''], path.join(directory, 'data'));
@@ -50,10 +55,22 @@ async function benchAgent(): Promise<string> {
     flags: ['--kubelet-dir', kubelet, '--proc-dir', proc, '--log-level', 'warn'],
   });
   const launchers: StubLauncher[] = [];
+  const deviceManager = new FakeKubelet(plugins);
+  const calls: Client[] = [];
   try {
+    await deviceManager.start();
     await client.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: nodeName } });
     agent.start();
     await until(async () => (await client.get(nodes, { name: nodeName })).metadata.annotations !== undefined);
+    for (const { resource } of kernelDevices()) {
+      const { endpoint } = await deviceManager.registration();
+      const call = new Client(`unix://${path.join(plugins, endpoint)}`, credentials.createInsecure());
+      calls.push(call);
+      // It fails when the agent is killed in the end.
+      const list = listAndWatch(call).on('error', () => undefined);
+      const [{ devices }] = (await once(list, 'data')) as [{ devices: unknown[] }];
+      if (devices.length === 0) throw new Error(`no device of ${resource}`);
+    }
     await delay(5000);
     const idle = await figures(agent.pid);
     for (let index = 0; index < machines; index++)
@@ -75,7 +92,9 @@ async function benchAgent(): Promise<string> {
       [row('no VM', idle), row(`${machines} VMs`, busy)],
     );
   } finally {
+    for (const call of calls) call.close();
     await agent.kill();
+    deviceManager.stop();
     for (const launcher of launchers) launcher.close();
     await server.stop();
     rmSync(directory, { recursive: true, force: true });

@@ -4,9 +4,15 @@
  */
 import { fieldsOf, messageOf, type FieldType } from './messages.js';
 import { bytesOf, readerOf, textOf } from './values.js';
-import { lastFields, readFields, readPacked, WireError, type WireField } from './wire.js';
+import {
+  lastFields,
+  readFields,
+  readPacked,
+  WireError,
+  type WireField,
+} from '../../../openapi/protobuf-wire.js';
 
-export { WireError } from './wire.js';
+export { WireError } from '../../../openapi/protobuf-wire.js';
 
 export const protobufType = 'application/vnd.kubernetes.protobuf';
 

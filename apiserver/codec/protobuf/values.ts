@@ -1,5 +1,5 @@
 /** Scalars and Kubernetes' well-known messages as the values that JSON has for them. */
-import { lastFields, readFields, WireError, type WireField } from './wire.js';
+import { lastFields, readFields, WireError, type WireField } from '../../../openapi/protobuf-wire.js';
 
 // Go's JSON keeps a byte order mark that begins a string.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

@@ -3,69 +3,14 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
-import { Client, credentials, Server, ServerCredentials, type ClientReadableStream } from '@grpc/grpc-js';
+import { Client, credentials, type ClientReadableStream } from '@grpc/grpc-js';
 import { systemClock } from '../../../controllers/runtime/clock.js';
 import { SilentLogger } from '../../../controllers/runtime/testing/silent-logger.js';
 import { DevicePlugin } from './device-plugin.js';
 import { kernelDevices, sharedDevice } from './device-source.js';
-import {
-  kubeletSocket,
-  loadApi,
-  type AllocateResponse,
-  type Device,
-  type RegisterRequest,
-} from './protocol.js';
-
-const api = loadApi();
-
-/** The kubelet's half: takes registrations, and calls the plugins back. */
-class FakeKubelet {
-  private server: Server | undefined;
-  private readonly waiting: ((request: RegisterRequest) => void)[] = [];
-  private readonly registered: RegisterRequest[] = [];
-
-  constructor(readonly directory: string) {}
-
-  /** As a kubelet that starts: it removes what is in its directory. */
-  async start(): Promise<void> {
-    this.stop();
-    for (const name of readdirSync(this.directory)) rmSync(join(this.directory, name));
-    const server = new Server();
-    server.addService(
-      { Register: api.register },
-      {
-        Register: (
-          { request }: { request: RegisterRequest },
-          answer: (error: null, value: object) => void,
-        ) => {
-          const next = this.waiting.shift();
-          if (next === undefined) this.registered.push(request);
-          else next(request);
-          answer(null, {});
-        },
-      },
-    );
-    await new Promise<void>((resolve, reject) => {
-      const address = `unix://${join(this.directory, kubeletSocket)}`;
-      server.bindAsync(address, ServerCredentials.createInsecure(), (error) =>
-        error ? reject(error) : resolve(),
-      );
-    });
-    this.server = server;
-  }
-
-  stop(): void {
-    this.server?.forceShutdown();
-    this.server = undefined;
-  }
-
-  registration(): Promise<RegisterRequest> {
-    const first = this.registered.shift();
-    return first === undefined
-      ? new Promise((resolve) => this.waiting.push(resolve))
-      : Promise.resolve(first);
-  }
-}
+import { kubeletSocket, type Device, type RegisterRequest } from './protocol.js';
+import { FakeKubelet } from './testing/fake-kubelet.js';
+import { listAndWatch, pluginMethod, type AllocateResponse } from './testing/kubelet-api.js';
 
 function setUp(t: TestContext) {
   const directory = mkdtempSync(join(tmpdir(), 'nativirt-plugins-'));
@@ -93,21 +38,8 @@ function setUp(t: TestContext) {
   return { kubelet, start, dial, directory, stop, running };
 }
 
-function method(name: string) {
-  const found = api.devicePlugin[name];
-  assert.ok(found);
-  return found;
-}
-
-function listAndWatch(client: Client): ClientReadableStream<{ devices: Device[] }> {
-  const { path, requestSerialize, responseDeserialize } = method('ListAndWatch');
-  // As the method's definition says.
-  const deserialize = responseDeserialize as (bytes: Buffer) => { devices: Device[] };
-  return client.makeServerStreamRequest(path, requestSerialize, deserialize, {});
-}
-
 function allocate(client: Client, ids: readonly string[]): Promise<AllocateResponse> {
-  const { path, requestSerialize, responseDeserialize } = method('Allocate');
+  const { path, requestSerialize, responseDeserialize } = pluginMethod('Allocate');
   const deserialize = responseDeserialize as (bytes: Buffer) => AllocateResponse;
   const request = { container_requests: [{ devices_ids: ids }] };
   return new Promise((resolve, reject) => {

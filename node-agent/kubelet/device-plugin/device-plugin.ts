@@ -3,30 +3,25 @@ import { watch } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import {
-  Client,
-  credentials,
-  Server,
-  ServerCredentials,
-  status as codes,
-  type sendUnaryData,
-  type ServerUnaryCall,
-  type ServerWritableStream,
-} from '@grpc/grpc-js';
 import { Backoff } from '../../../controllers/runtime/backoff.js';
 import { sleep, type Clock } from '../../../controllers/runtime/clock.js';
 import type { Logger } from '../../../controllers/runtime/logger.js';
 import { isNotExist } from '../../files.js';
+import { linkSignals } from '../../signals.js';
 import { Wakeup } from '../../wakeup.js';
 import type { DeviceSource } from './device-source.js';
+import { callGrpc } from './grpc-call.js';
+import { serveGrpc, type AnswerStream, type GrpcMethod, type GrpcMethods } from './grpc-server.js';
 import {
   apiVersion,
+  empty,
   kubeletSocket,
-  loadApi,
-  type AllocateRequest,
-  type AllocateResponse,
+  methods,
+  readAllocateRequest,
+  writeAllocations,
+  writeDevices,
+  writeRegistration,
   type Device,
-  type RegisterRequest,
 } from './protocol.js';
 
 export interface DevicePluginOptions {
@@ -37,15 +32,12 @@ export interface DevicePluginOptions {
   readonly random: () => number;
 }
 
-type Stream = ServerWritableStream<unknown, unknown>;
-
 /** How often the devices are looked at again. */
 const lookMilliseconds = 10_000;
 const registerMilliseconds = 5000;
 
 export class DevicePlugin {
-  private readonly api = loadApi();
-  private readonly streams = new Set<Stream>();
+  private readonly streams = new Set<AnswerStream>();
   private readonly socket: string;
   /** What the kubelet was told last. */
   private told: readonly Device[] = [];
@@ -77,31 +69,35 @@ export class DevicePlugin {
   /** Until the kubelet starts anew, which removes the sockets of all plugins. */
   private async serve(signal: AbortSignal, registered: () => void): Promise<void> {
     const path = join(this.options.directory, this.socket);
-    await rm(path, { force: true });
-    const server = new Server();
-    server.addService(this.api.devicePlugin, this.handlers());
     const change = new Wakeup();
     const notice = (): void => change.notice();
     const watcher = watch(this.options.directory, notice);
     watcher.on('error', notice);
     signal.addEventListener('abort', notice, { once: true });
     try {
-      await bind(server, path);
-      const [own, kubelet] = await Promise.all([identityOf(path), this.register()]);
-      registered();
-      this.options.logger.info({ resource: this.source.resource }, 'the kubelet knows a device plugin');
-      while (!isStopped(signal) && (await this.isCurrent(path, own, kubelet))) {
-        const cancel = this.options.clock.timer(lookMilliseconds, notice);
+      while (!(await exists(this.kubeletSocket))) {
         await change.wait();
-        cancel();
-        await this.tell();
+        if (isStopped(signal)) return;
+      }
+      await rm(path, { force: true });
+      const server = await serveGrpc(path, this.methods());
+      try {
+        const [own, kubelet] = await Promise.all([identityOf(path), this.register(signal)]);
+        registered();
+        this.options.logger.info({ resource: this.source.resource }, 'the kubelet knows a device plugin');
+        while (!isStopped(signal) && (await this.isCurrent(path, own, kubelet))) {
+          const cancel = this.options.clock.timer(lookMilliseconds, notice);
+          await change.wait();
+          cancel();
+          await this.tell();
+        }
+      } finally {
+        server.close();
+        await rm(path, { force: true });
       }
     } finally {
       signal.removeEventListener('abort', notice);
       watcher.close();
-      server.forceShutdown();
-      this.streams.clear();
-      await rm(path, { force: true });
     }
   }
 
@@ -119,85 +115,66 @@ export class DevicePlugin {
   }
 
   /** Resolves with the identity of the kubelet's socket. */
-  private async register(): Promise<string> {
+  private async register(stop: AbortSignal): Promise<string> {
+    const { clock } = this.options;
     const found = await identityOf(this.kubeletSocket);
-    const client = new Client(`unix://${this.kubeletSocket}`, credentials.createInsecure());
+    const late = new AbortController();
+    const cancel = clock.timer(registerMilliseconds, () => late.abort());
+    const link = linkSignals(stop, late.signal);
     try {
-      const request: RegisterRequest = {
-        version: apiVersion,
-        endpoint: this.socket,
-        resource_name: this.source.resource,
-      };
-      const { path, requestSerialize, responseDeserialize } = this.api.register;
-      await new Promise<void>((resolve, reject) => {
-        const deadline = Date.now() + registerMilliseconds;
-        client.makeUnaryRequest(
-          path,
-          requestSerialize,
-          responseDeserialize,
-          request,
-          { deadline },
-          (error) => {
-            if (error) reject(error);
-            else resolve();
-          },
-        );
+      await callGrpc({
+        socket: this.kubeletSocket,
+        path: methods.register,
+        request: writeRegistration({
+          version: apiVersion,
+          endpoint: this.socket,
+          resource_name: this.source.resource,
+        }),
+        signal: link.signal,
       });
       return found;
     } finally {
-      client.close();
+      cancel();
+      link.dispose();
     }
   }
 
-  private handlers() {
-    return {
-      GetDevicePluginOptions: (_call: unknown, answer: sendUnaryData<object>): void => answer(null, {}),
-      ListAndWatch: (stream: Stream): void => {
-        this.streams.add(stream);
-        const forget = (): void => void this.streams.delete(stream);
-        stream.on('cancelled', forget).on('close', forget).on('error', forget);
-        this.source.list().then(
-          (devices) => stream.write({ devices }),
-          (error: unknown) => stream.destroy(error instanceof Error ? error : new Error(String(error))),
-        );
-      },
-      Allocate: (
-        { request }: ServerUnaryCall<AllocateRequest, AllocateResponse>,
-        answer: sendUnaryData<AllocateResponse>,
-      ): void => {
-        this.allocate(request).then(
-          (response) => answer(null, response),
-          (error: unknown) => {
-            const details = error instanceof Error ? error.message : String(error);
-            answer({ code: codes.INVALID_ARGUMENT, details });
-          },
-        );
-      },
-    };
+  private methods(): GrpcMethods {
+    return new Map<string, GrpcMethod>([
+      [methods.options, { kind: 'unary', answer: () => Promise.resolve(empty) }],
+      [methods.listAndWatch, { kind: 'stream', answer: (stream) => this.listAndWatch(stream) }],
+      [methods.allocate, { kind: 'unary', answer: (request) => this.allocate(request) }],
+    ]);
   }
 
-  private async allocate({ container_requests = [] }: AllocateRequest): Promise<AllocateResponse> {
-    const responses = container_requests.map(async ({ devices_ids = [] }) =>
-      this.source.allocate(devices_ids),
-    );
-    return { container_responses: await Promise.all(responses) };
+  private async listAndWatch(stream: AnswerStream): Promise<void> {
+    this.streams.add(stream);
+    stream.onClose(() => this.streams.delete(stream));
+    stream.write(writeDevices(await this.source.list()));
+  }
+
+  private async allocate(request: Buffer): Promise<Buffer> {
+    const containers = readAllocateRequest(request).map(async (ids) => this.source.allocate(ids));
+    return writeAllocations(await Promise.all(containers));
   }
 
   private async tell(): Promise<void> {
     const devices = await this.source.list();
     if (isDeepStrictEqual(devices, this.told)) return;
     this.told = devices;
-    for (const stream of this.streams) stream.write({ devices });
+    const message = writeDevices(devices);
+    for (const stream of this.streams) stream.write(message);
   }
 }
 
-function bind(server: Server, path: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.bindAsync(`unix://${path}`, ServerCredentials.createInsecure(), (error) => {
-      if (error) reject(error);
-      else resolve();
-    });
-  });
+async function exists(path: string): Promise<boolean> {
+  try {
+    await identityOf(path);
+    return true;
+  } catch (error) {
+    if (isNotExist(error)) return false;
+    throw error;
+  }
 }
 
 /** Tells a file from a later one of the same name, which may have the same inode. */

@@ -1,7 +1,14 @@
 /** The kubelet's device plugin API v1beta1, as far as this agent speaks it: gRPC over unix sockets in one directory. */
-import { fromJSON, type ServiceDefinition } from '@grpc/proto-loader';
+import { content, list, message, text, type Fields } from '../../../openapi/documents/protobuf-writer.js';
+import { readFields } from '../../../openapi/protobuf-wire.js';
 
 export const apiVersion = 'v1beta1';
+export const methods = {
+  register: '/v1beta1.Registration/Register',
+  options: '/v1beta1.DevicePlugin/GetDevicePluginOptions',
+  listAndWatch: '/v1beta1.DevicePlugin/ListAndWatch',
+  allocate: '/v1beta1.DevicePlugin/Allocate',
+} as const;
 /** The kubelet's own socket. */
 export const kubeletSocket = 'kubelet.sock';
 
@@ -17,14 +24,6 @@ export interface RegisterRequest {
   readonly resource_name: string;
 }
 
-export interface AllocateRequest {
-  readonly container_requests?: readonly { readonly devices_ids?: readonly string[] }[];
-}
-
-export interface AllocateResponse {
-  readonly container_responses: readonly ContainerAllocation[];
-}
-
 /** What the runtime gives to the container. */
 export interface ContainerAllocation {
   readonly envs?: Readonly<Record<string, string>>;
@@ -38,87 +37,40 @@ export interface DeviceNode {
   readonly permissions: string;
 }
 
-type Field =
-  | { type: string; id: number; rule?: 'repeated' }
-  /** A map. */
-  | { keyType: string; type: string; id: number };
-
-interface Method {
-  requestType: string;
-  responseType: string;
-  responseStream: boolean;
-  comment: string;
-}
-
-const method = (requestType: string, responseType: string, responseStream = false): Method => ({
-  requestType,
-  responseType,
-  responseStream,
-  comment: '',
+const device = message({ ID: [1, text], health: [2, text] });
+const registration: Fields = { version: [1, text], endpoint: [2, text], resource_name: [3, text] };
+const container = message({
+  envs: [1, list(message({ key: [1, text], value: [2, text] }))],
+  devices: [3, list(message({ container_path: [1, text], host_path: [2, text], permissions: [3, text] }))],
 });
-const field = (type: string, id: number): Field => ({ type, id });
-const repeated = (type: string, id: number): Field => ({ type, id, rule: 'repeated' });
 
-/** Only fields that are used: others are passed over. */
-const messages: Record<string, { fields: Record<string, Field> }> = {
-  Empty: { fields: {} },
-  DevicePluginOptions: { fields: { pre_start_required: field('bool', 1) } },
-  RegisterRequest: {
-    fields: {
-      version: field('string', 1),
-      endpoint: field('string', 2),
-      resource_name: field('string', 3),
-      options: field('DevicePluginOptions', 4),
-    },
-  },
-  Device: { fields: { ID: field('string', 1), health: field('string', 2) } },
-  ListAndWatchResponse: { fields: { devices: repeated('Device', 1) } },
-  ContainerAllocateRequest: { fields: { devices_ids: repeated('string', 1) } },
-  AllocateRequest: { fields: { container_requests: repeated('ContainerAllocateRequest', 1) } },
-  DeviceSpec: {
-    fields: {
-      container_path: field('string', 1),
-      host_path: field('string', 2),
-      permissions: field('string', 3),
-    },
-  },
-  ContainerAllocateResponse: {
-    fields: { envs: { keyType: 'string', type: 'string', id: 1 }, devices: repeated('DeviceSpec', 3) },
-  },
-  AllocateResponse: { fields: { container_responses: repeated('ContainerAllocateResponse', 1) } },
-};
+/** A message without fields: the request or answer of methods that need none. */
+export const empty = Buffer.alloc(0);
 
-const services: Record<string, { methods: Record<string, Method> }> = {
-  Registration: { methods: { Register: method('RegisterRequest', 'Empty') } },
-  DevicePlugin: {
-    methods: {
-      GetDevicePluginOptions: method('Empty', 'DevicePluginOptions'),
-      ListAndWatch: method('Empty', 'ListAndWatchResponse', true),
-      Allocate: method('AllocateRequest', 'AllocateResponse'),
-    },
-  },
-};
-
-export interface DevicePluginApi {
-  readonly register: ServiceDefinition[string];
-  readonly devicePlugin: ServiceDefinition;
+export function writeRegistration(request: RegisterRequest): Buffer {
+  return content(request, registration);
 }
 
-let loaded: DevicePluginApi | undefined;
-
-export function loadApi(): DevicePluginApi {
-  return (loaded ??= defineApi());
+export function writeDevices(devices: readonly Device[]): Buffer {
+  return list(device)(1, devices);
 }
 
-function defineApi(): DevicePluginApi {
-  const definition = fromJSON(
-    { nested: { v1beta1: { nested: { ...messages, ...services } } } },
-    { keepCase: true, defaults: true },
+export function writeAllocations(allocations: readonly ContainerAllocation[]): Buffer {
+  const containers = allocations.map(({ envs = {}, devices }) => ({
+    envs: Object.entries(envs).map(([key, value]) => ({ key, value })),
+    devices,
+  }));
+  return list(container)(1, containers);
+}
+
+/** The IDs that each container is to get. Throws `WireError` for what is no AllocateRequest. */
+export function readAllocateRequest(bytes: Uint8Array): string[][] {
+  return messages(bytes).map((request) => messages(request).map((id) => Buffer.from(id).toString()));
+}
+
+/** The values of field 1, which all repeated fields of an AllocateRequest are. */
+function messages(bytes: Uint8Array): Uint8Array[] {
+  return [...readFields(bytes)].flatMap(({ number, value }) =>
+    number === 1 && typeof value !== 'number' ? [value] : [],
   );
-  // Both are services just above.
-  const registration = definition['v1beta1.Registration'] as ServiceDefinition;
-  const devicePlugin = definition['v1beta1.DevicePlugin'] as ServiceDefinition;
-  const { Register: register } = registration;
-  if (register === undefined) throw new Error('the definition lacks Register');
-  return { register, devicePlugin };
 }
