@@ -1,13 +1,23 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { launcherUser } from '../openapi/launcher/pod.js';
 import { podLayout } from '../openapi/launcher/protocol.js';
 import { bundleLauncher, LauncherProcess, readUntil, smallVmi } from '../test/fake-qemu/launcher-process.js';
 import { findExecutable } from './qemu/executable.js';
-import { virtiofsdPlaces } from './qemu/helpers.js';
+import { virtiofsdPlaces } from './qemu/virtiofsd.js';
 import { hardwareSpec } from '../test/guest/hardware/spec.js';
 
 const guests = fileURLToPath(new URL('../build/guest/', import.meta.url));
@@ -55,7 +65,11 @@ const common: Expectations = {
     'disk.SCSI1': /\/virtio\d+\/host\d+\/target/,
     'claim.sectors': '6144',
   },
-  files: { 'file.shared': 'from the node', 'file.settings': 'blue' },
+  files: {
+    'file.shared': 'from the node',
+    'file.written': 'from the guest',
+    'file.settings': 'blue',
+  },
   devices: { 'link.virtio_net': '1', rng: /virtio/, tpm: '2', agent: 'yes' },
   'metrics of the node': { metrics: /TotalCPUTime/, 'disk.metrics': 'mvbd' },
   'the PCI bus': {
@@ -81,9 +95,11 @@ const driven: Expectations = {
 
 async function boot(t: TestContext, image: string, expected: Expectations, drivesWatchdog: boolean) {
   const { bundle, remove } = await bundleLauncher();
-  const launcher = new LauncherProcess({ bundle, qemu });
+  const podDir = mkdtempSync(join(tmpdir(), 'nativirt-pod-'));
+  fillVolumes(podDir, image);
+  if (user !== undefined) giveTo(user, podDir);
+  const launcher = new LauncherProcess({ bundle, qemu, podDir, user });
   try {
-    fillVolumes(launcher.podDir, image);
     const client = await launcher.connect();
     await client.call('subscribe');
     const console = await (await launcher.connect()).console('read');
@@ -108,6 +124,17 @@ async function boot(t: TestContext, image: string, expected: Expectations, drive
     await launcher.remove();
     remove();
   }
+}
+
+/** Who runs launchers in pods, if this process may become somebody else and he could make what virtiofsd needs. */
+const user =
+  process.getuid?.() === 0 && spawnSync('unshare', ['--user', 'true']).status === 0
+    ? launcherUser
+    : undefined;
+
+function giveTo(owner: number, directory: string): void {
+  for (const path of ['', ...readdirSync(directory, { recursive: true, encoding: 'utf8' })])
+    chownSync(join(directory, path), owner, owner);
 }
 
 function fillVolumes(podDir: string, image: string): void {

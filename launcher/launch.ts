@@ -1,4 +1,3 @@
-import type { ChildProcess } from 'node:child_process';
 import type { VirtualMachineInstance } from '../openapi/generated/types/kubevirt_v1.js';
 import type { LauncherNetwork } from '../openapi/launcher/network.js';
 import type { Clock } from './clock.js';
@@ -17,6 +16,7 @@ import { prepareKernel } from './qemu/kernel-boot.js';
 import { machineType } from './qemu/machine.js';
 import type { Accelerator } from './qemu/model.js';
 import { readHost } from './qemu/host.js';
+import type { Helper } from './qemu/helper.js';
 import { startHelpers } from './qemu/helpers.js';
 import { prepareEfi } from './qemu/ovmf.js';
 import { pinThreads, utilLinux } from './qemu/pin.js';
@@ -74,7 +74,7 @@ export function launcherOf(options: LaunchOptions): Launch {
     const line = commandLine(context);
     const metrics = new DownwardMetrics({ vmi, clock, logger });
     const guestNetwork = network && new GuestNetwork({ vmi, network, clock, logger });
-    const helpers: ChildProcess[] = [];
+    const helpers: Helper[] = [];
     const stopServing = () => {
       metrics.stop();
       guestNetwork?.stop();
@@ -91,8 +91,9 @@ export function launcherOf(options: LaunchOptions): Launch {
       return startQemu({ binary: options.qemu, commandLine: line, searchPath, hasSerial, onEvent, signal });
     };
     const qemu = await serveAndStart().catch((error: unknown) => {
+      const cause = helpers.map((helper) => helper.failure).find((each) => each !== undefined);
       stopServing();
-      throw error;
+      throw cause ?? error;
     });
     void qemu.exited.then(stopServing);
     await metrics.follow(qemu.pid);

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { afterEach, beforeEach } from 'node:test';
+import { eventually } from '../../test/e2e/harness.js';
 import { smallVmi } from '../../test/fake-qemu/launcher-process.js';
 import { startHelper, type HelperProgram } from './helper.js';
 import { prepareEfi } from './ovmf.js';
@@ -27,15 +29,38 @@ const script = (code: string): HelperProgram => ({
 });
 const never = new AbortController().signal;
 
+/** What who listens on the helper's socket says. */
+async function greeting(): Promise<string> {
+  const socket = connect('qemu/helper.sock');
+  return String(await socket.setEncoding('utf8').toArray());
+}
+
+const greeter = `require('net').createServer((socket) => socket.end('hello'))`;
+
 test('a helper is there when its socket is, and ends when it is told to', async () => {
-  const child = await startHelper(
-    script(`setTimeout(() => require('net').createServer().listen('qemu/helper.sock'), 50)`),
-    searchPath,
-    never,
-  );
-  const exited = new Promise((resolve) => child.once('exit', (_, signal) => resolve(signal)));
-  child.kill();
-  assert.equal(await exited, 'SIGTERM');
+  const listening = script(`setTimeout(() => ${greeter}.listen('qemu/helper.sock'), 50)`);
+  const helper = await startHelper(listening, searchPath, never);
+  assert.ok(existsSync('qemu/helper.sock'));
+  helper.kill();
+});
+
+test('a helper may be given its socket', async () => {
+  const given = { ...script(`${greeter}.listen({ fd: 0 })`), listener: 'launcher' } as const;
+  const helper = await startHelper(given, searchPath, never);
+  assert.equal(await greeting(), 'hello');
+  helper.kill();
+  await eventually('it answers no more', async () => (await greeting().catch(() => '')) === '');
+  assert.equal(helper.failure, undefined);
+});
+
+test('a helper that was given its socket and ended tells why', async () => {
+  const given = {
+    ...script(`console.error('no namespaces here'); process.exit(3)`),
+    listener: 'launcher',
+  } as const;
+  const helper = await startHelper(given, searchPath, never);
+  await eventually('it has ended', () => helper.failure !== undefined);
+  assert.match(helper.failure?.message ?? '', /exit status 3: no namespaces here/);
 });
 
 test('a helper that ends early is told with its own words', async () => {

@@ -40,6 +40,7 @@ say cdrom.count "$(ls -d /sys/block/sr* | wc -l)"
 
 mkdir -p /tmp/shared /tmp/settings
 mount -t virtiofs shared /tmp/shared && say file.shared "$(cat /tmp/shared/greeting)"
+echo 'from the guest' >/tmp/shared/answer && say file.written "$(cat /tmp/shared/answer)"
 for drive in /dev/sr*; do
   mount -t iso9660 -o ro "$drive" /tmp/settings 2>/dev/null && say file.settings "$(cat /tmp/settings/colour)"
 done
