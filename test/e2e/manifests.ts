@@ -9,6 +9,7 @@ export interface MachineOptions {
   readonly memory?: string;
   readonly cpuRequest?: string;
   readonly accessCredentials?: readonly object[];
+  readonly panicDevices?: readonly object[];
 }
 
 export interface Manifest {
@@ -29,6 +30,7 @@ export function virtualMachine(options: MachineOptions): Manifest {
     memory = '192Mi',
     cpuRequest = '50m',
     accessCredentials,
+    panicDevices,
   } = options;
   const disks = ['root', ...(userData === undefined ? [] : ['seed'])];
   return {
@@ -44,7 +46,11 @@ export function virtualMachine(options: MachineOptions): Manifest {
           domain: {
             memory: { guest: memory },
             resources: { requests: { cpu: cpuRequest } },
-            devices: { disks: disks.map((disk) => ({ name: disk, disk: { bus: 'virtio' } })), rng: {} },
+            devices: {
+              disks: disks.map((disk) => ({ name: disk, disk: { bus: 'virtio' } })),
+              rng: {},
+              ...(panicDevices === undefined ? {} : { panicDevices }),
+            },
           },
           ...(accessCredentials === undefined ? {} : { accessCredentials }),
           volumes: [

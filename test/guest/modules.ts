@@ -33,6 +33,8 @@ export const deviceModules = [
     'i6300esb',
     'iTCO_wdt',
     'qemu_fw_cfg',
+    'pvpanic_mmio',
+    'pvpanic_pci',
   ],
   ['isofs', 'vfat', 'nls_cp437', 'nls_ascii', 'nls_utf8', 'nls_iso8859_1', 'tpm_crb', 'tpm_tis', 'loop'],
 ].flat();
