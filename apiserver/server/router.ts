@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { KubernetesObject } from '../../openapi/meta.js';
 import { compileValidator } from '../../openapi/validate.js';
 import type { Discovery } from '../discovery/discovery.js';
-import { ApiError, badRequest, notFound } from '../errors/api-error.js';
+import { ApiError, badRequest } from '../errors/api-error.js';
 import { jsonReply, pathNotFound } from '../http/status-reply.js';
 import { readTypedBody, type BodyKind } from '../http/typed-body.js';
 import type { Handler, Reply, RequestContext, RequestInfo } from '../request.js';
@@ -60,10 +60,8 @@ export class Router {
     const subresource = this.#subresource(info);
     if (subresource !== undefined) return this.#serveSubresource(subresource, context, upgrading);
     if (!this.#api.resources.some(({ group, plural }) => group === info.group && plural === info.resource)) {
-      // A group that serves subresources only: the objects themselves are elsewhere.
-      return info.name === undefined || info.subresource === undefined
-        ? reply(pathNotFound())
-        : Promise.reject(notFound(info.group, info.resource, info.name));
+      // A group that serves subresources only: the objects themselves are elsewhere, and this subresource is not there.
+      return reply(pathNotFound());
     }
     return reply(await this.#api.handle(context));
   }
