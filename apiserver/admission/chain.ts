@@ -1,6 +1,12 @@
 /** Runs the admission plugins over a write, in the order in which they were given. */
 import type { StatusCause } from '../../openapi/meta.js';
-import type { AcceptPatched, AdmissionContext, AdmissionPlugin, AdmissionRequest } from './interface.js';
+import type {
+  AcceptPatched,
+  AdmissionContext,
+  AdmissionPlugin,
+  AdmissionRequest,
+  LateMutation,
+} from './interface.js';
 
 export interface AdmissionChain {
   /** Whether any plugin might change the object. */
@@ -27,15 +33,14 @@ export function createAdmissionChain(plugins: readonly AdmissionPlugin[]): Admis
       ),
     async mutate(request, context, accept) {
       await setDefaults(request, context);
-      const again: (() => Promise<void>)[] = [];
+      const mutations: LateMutation[] = [];
       for (const plugin of plugins) {
         if (plugin.mutateLate === undefined || !plugin.handles(request)) continue;
-        const follow = await plugin.mutateLate(request, context, accept);
-        if (follow !== undefined) again.push(follow);
+        mutations.push(await plugin.mutateLate(request, context, accept));
       }
-      if (again.length === 0) return;
+      if (!mutations.some(({ changed }) => changed)) return;
       await setDefaults(request, context);
-      for (const follow of again) await follow();
+      for (const mutation of mutations) await mutation.again();
     },
     async validate(request, context) {
       const causes: StatusCause[] = [];

@@ -58,6 +58,14 @@ export interface AdmissionContext {
  */
 export type AcceptPatched = (patched: object) => void;
 
+/** What a plugin's late mutation came to. */
+export interface LateMutation {
+  /** Whether it patched the object: then all defaults are completed once more. */
+  readonly changed: boolean;
+  /** Runs behind that, whichever plugin patched the object. */
+  again(): Promise<void>;
+}
+
 /** One concern of admission for the kinds it names. */
 export interface AdmissionPlugin {
   readonly name: string;
@@ -69,15 +77,12 @@ export interface AdmissionPlugin {
     request: AdmissionRequest,
     context: AdmissionContext,
   ): Promise<readonly StatusCause[]> | readonly StatusCause[];
-  /**
-   * Runs once the defaults of all plugins are in, and for deletes. If it changed the object, it returns what shall run after
-   * the defaults have been completed once more.
-   */
+  /** Runs once the defaults of all plugins are in, and for deletes. */
   mutateLate?(
     request: AdmissionRequest,
     context: AdmissionContext,
     accept: AcceptPatched,
-  ): Promise<(() => Promise<void>) | undefined>;
+  ): Promise<LateMutation>;
   /** Runs once no plugin finds a fault, after those before it have allowed the object. Throws an ApiError to refuse it. */
   validateLate?(request: AdmissionRequest, context: AdmissionContext): Promise<void>;
 }

@@ -16,6 +16,7 @@ import {
   type Owner,
   type Owners,
 } from './managed-fields.js';
+import { mergeConfiguration } from './configuration.js';
 import { TypeTree, type FieldType } from './type-tree.js';
 import {
   compare,
@@ -135,6 +136,11 @@ export class FieldManager {
         throw badRequest(`failed to create typed patch object: ${error.message}`);
       throw error;
     }
+  }
+
+  /** Throws `ConfigurationError`. */
+  merge(object: KubernetesObject, configuration: object): object {
+    return mergeConfiguration(this.type, object, configuration);
   }
 
   private applyTo(

@@ -26,4 +26,9 @@ export interface ObjectFields {
     applied: KubernetesObject,
     context: FieldsContext & { readonly force: boolean },
   ): KubernetesObject;
+  /**
+   * The object with `configuration` merged in, as apply merges; who owns what stays as it is. Neither input is changed. Throws
+   * `ConfigurationError` if that can not be.
+   */
+  merge(object: KubernetesObject, configuration: object): object;
 }

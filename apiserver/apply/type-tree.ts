@@ -14,6 +14,8 @@ export type FieldType =
       readonly field: (name: string) => FieldType | undefined;
       /** The type of keys that are no named field. */
       readonly element: FieldType;
+      /** Has no other fields than the named ones. */
+      readonly closed: boolean;
     }
   | { readonly kind: 'list'; readonly relation: 'atomic' | 'set'; readonly item: FieldType }
   | {
@@ -77,6 +79,7 @@ export class TypeTree {
     return {
       kind: 'map',
       atomic: schema['x-kubernetes-map-type'] === 'atomic',
+      closed: additionalProperties === undefined && schema['x-kubernetes-preserve-unknown-fields'] !== true,
       field: (name) => {
         const property =
           properties !== undefined && Object.hasOwn(properties, name) ? properties[name] : undefined;
@@ -126,7 +129,13 @@ export class TypeTree {
   }
 }
 
-const openMap = { kind: 'map', atomic: false, field: () => undefined, element: deduced } as const;
+const openMap = {
+  kind: 'map',
+  atomic: false,
+  closed: false,
+  field: () => undefined,
+  element: deduced,
+} as const;
 
 /** What a deduced type is once its value is known. */
 export function deduce(type: FieldType, value: unknown): FieldType {

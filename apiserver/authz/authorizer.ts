@@ -15,6 +15,9 @@ export interface Attributes {
   readonly resource: string;
   readonly subresource: string;
   readonly name: string;
+  /** Of a list, watch or delete of a collection, as clients write them. */
+  readonly fieldSelector?: string;
+  readonly labelSelector?: string;
 }
 
 export interface Decision {

@@ -10,7 +10,9 @@ export function entry(map: ReadonlyMap<Key, Value>, key: Key): Value {
 
 export function at(operand: Value, index: Value): Value {
   if (isMap(operand)) return entry(operand, asKey(index));
-  if (!isList(operand) || typeof index !== 'bigint') throw new EvaluationError('no such overload');
+  if (!isList(operand)) throw new EvaluationError('no such overload');
+  if (typeof index !== 'bigint')
+    throw new EvaluationError(`unsupported index type '${typeName(index)}' in list`);
   const item = index >= 0n ? operand[Number(index)] : undefined;
   if (item === undefined) throw new EvaluationError(`index out of bounds: ${index}`);
   return item;

@@ -3,6 +3,7 @@ import test from 'node:test';
 import fc from 'fast-check';
 import { CelError } from '../admission/plugin/cel/tokens.js';
 import { compileCel } from './compile.js';
+import { jsonOf } from './json.js';
 import { EvaluationError, valueOf } from './values.js';
 
 const variables = {
@@ -71,15 +72,15 @@ test('an operand that decides does so whatever the other is', () => {
 test('what has no value says why', () => {
   const table: readonly (readonly [string, RegExp])[] = [
     ['object.nowhere', /no such key: nowhere/],
-    ['oldObject.metadata', /null_type has no field "metadata"/],
+    ['oldObject.metadata', /no such key: metadata/],
     ['authorizer', /undeclared reference to "authorizer"/],
     ['1 + "a"', /no such overload/],
     ['1 / 0', /division by zero/],
-    ['9223372036854775807 + 1', /beyond 64 bits/],
+    ['9223372036854775807 + 1', /integer overflow/],
     ['1 < "a"', /no such overload/],
     ['object.spec.disks[2]', /index out of bounds: 2/],
-    ['size(1)', /no such overload: size\(int\)/],
-    ['1 ? 2 : 3', /a truth value was expected, not int/],
+    ['size(1)', /^no such overload$/],
+    ['1 ? 2 : 3', /^no such overload$/],
     ['object.spec.cores.all(x, true)', /int has no items/],
     [`${'[1,2,3,4,5,6,7,8,9,10].all(a, '.repeat(6)}true${')'.repeat(6)}`, /more than 100000 steps/],
   ];
@@ -91,6 +92,23 @@ test('what has no value says why', () => {
     );
 });
 
+test('parts of objects and operations of patches, where they may be made', () => {
+  const value = (text: string): unknown => jsonOf(compileCel(text, { patchTypes: true })(variables));
+  assert.deepEqual(
+    value(
+      'Object{spec: Object.spec{cores: 2u, ?name: optional.none(), labels: {"a": b"x"}}, namespace: "n"}',
+    ),
+    { spec: { cores: 2, labels: { a: 'eA==' } }, namespace: 'n' },
+  );
+  assert.deepEqual(
+    value('[JSONPatch{op: "add", path: "/" + jsonpatch.escapeKey("a/b~"), value: [duration("1m")]}]'),
+    [{ op: 'add', path: '/a~1b~0', value: ['60s'] }],
+  );
+  assert.throws(() => value('JSONPatch{op: 1}'), /unexpected type int for JSONPatch 'op' field/);
+  assert.throws(() => value('Object{a: quantity("1")}'), /kubernetes.Quantity can not be part of an object/);
+  assert.throws(() => value('Object{a: 0.0 / 0.0}'), /the number NaN can not be part/);
+});
+
 test('what is not CEL, or not supported, has its place', () => {
   const table: readonly (readonly [string, RegExp])[] = [
     ['', /a name was expected, not the end/],
@@ -99,7 +117,8 @@ test('what is not CEL, or not supported, has its place', () => {
     ['object.name.resembles("a")', /the function "resembles" is not supported/],
     ['object object', /was not expected/],
     ['[1].map(x)', /"," was expected/],
-    ['b"a"', /bytes are not supported/],
+    ['18446744073709551616u', /invalid uint literal/],
+    ['Object{a: 1}', /was not expected/],
     ['('.repeat(300), /nested too deeply/],
   ];
   for (const [text, message] of table)

@@ -1,16 +1,18 @@
 /**
  * Evaluates CEL over JSON documents: operators, fields, indices, optionals, `has`, macros, and the functions of `functions.ts`.
- * Types are those that values have when they are met; messages and bytes there are none.
+ * Types are those that values have when they are met.
  */
 import { CelError, tokenize, type Token } from '../admission/plugin/cel/tokens.js';
 import { isIn } from './collections.js';
 import { callFunction, costOf, isFunction } from './functions.js';
+import { isWellKnown } from './library/well-known-types.js';
 import { literalValue } from './literals.js';
 import { compileMacro, isMacro, takesTwoNames } from './macros.js';
+import { isMessageType } from './messages.js';
 import { arithmetic, negative } from './operators.js';
-import { Budget, BudgetError, spend, step, variable, type Evaluate } from './scope.js';
-import { element, entries, field, items, optionalElement, optionalField } from './select.js';
-import { asBool, compare, equal, type Value } from './values.js';
+import { Budget, BudgetError, isTypeName, spend, step, variable, type Evaluate } from './scope.js';
+import { element, entries, field, fields, items, optionalElement, optionalField } from './select.js';
+import { asBool, compare, equal, TypeValue, type Value } from './values.js';
 
 /** Throws `EvaluationError`. */
 export type Program = (variables: Readonly<Record<string, Value>>, budget?: Budget) => Value;
@@ -24,15 +26,20 @@ export interface Node {
   readonly evaluate: Evaluate;
   /** Of a field: whether it is there. */
   readonly present?: Evaluate;
-  /** Of a variable. */
+  /** Of a variable, or of fields of one: `a.b`. */
   readonly name?: string;
 }
 
+export interface CompileOptions {
+  /** Whether values of the types `Object…` and `JSONPatch` may be made, as mutations do. */
+  readonly patchTypes?: boolean;
+}
+
 /** Throws `CelError`. */
-export function compileCel(text: string): Program {
+export function compileCel(text: string, { patchTypes = false }: CompileOptions = {}): Program {
   if (text.length > maximumLength)
     throw new CelError(`is longer than ${maximumLength} characters`, maximumLength);
-  const evaluate = new Compiler(tokenize(text)).whole();
+  const evaluate = new Compiler(tokenize(text), patchTypes).whole();
   return (variables, budget = new Budget(defaultSteps)) =>
     evaluate({ variables: new Map(Object.entries(variables)), budget });
 }
@@ -51,7 +58,10 @@ class Compiler {
   private position = 0;
   private depth = 0;
 
-  constructor(private readonly tokens: readonly Token[]) {}
+  constructor(
+    private readonly tokens: readonly Token[],
+    private readonly patchTypes: boolean,
+  ) {}
 
   whole(): Evaluate {
     const node = this.expression();
@@ -136,6 +146,7 @@ class Compiler {
         this.expect(']');
         node = { evaluate: (optional ? optionalElement : element)(evaluate, index) };
       } else if (this.take('.')) node = this.selected(node);
+      else if (this.isType(node.name) && this.take('{')) node = { evaluate: this.messageLiteral(node.name) };
       else return node;
     }
   }
@@ -144,8 +155,13 @@ class Compiler {
   private selected({ evaluate, name: variable }: Node): Node {
     if (this.take('?')) return { evaluate: optionalField(evaluate, this.identifier()) };
     const name = this.identifier();
-    if (!this.take('(')) return field(evaluate, name);
     const qualified = variable === undefined ? '' : `${variable}.${name}`;
+    if (isTypeName(qualified) && !['(', '{'].includes(this.peek().text)) {
+      const type = new TypeValue(qualified);
+      return { evaluate: () => type };
+    }
+    if (!this.take('('))
+      return { ...field(evaluate, name), ...(qualified === '' ? {} : { name: qualified }) };
     if (isFunction(qualified)) return { evaluate: this.call(qualified) };
     return { evaluate: this.call(name, evaluate) };
   }
@@ -180,6 +196,23 @@ class Compiler {
         const key = this.expression();
         this.expect(':');
         return { optional, key, evaluate: this.expression() };
+      }),
+    );
+  }
+
+  private isType(name: string | undefined): name is string {
+    if (name === undefined) return false;
+    return isWellKnown(name) || (this.patchTypes && isMessageType(name));
+  }
+
+  private messageLiteral(type: string): Evaluate {
+    return fields(
+      type,
+      this.list('}', () => {
+        const optional = this.take('?');
+        const name = this.identifier();
+        this.expect(':');
+        return { optional, name, evaluate: this.expression() };
       }),
     );
   }

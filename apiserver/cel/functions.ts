@@ -2,6 +2,7 @@
 import { addresses } from './library/addresses.js';
 import { formats } from './library/format.js';
 import type { CelFunction } from './library/function.js';
+import { jsonPatches } from './library/json-patch.js';
 import { lists } from './library/lists.js';
 import { optionals } from './library/optional.js';
 import { quantities } from './library/quantity.js';
@@ -13,7 +14,7 @@ import { strings } from './library/strings.js';
 import { times } from './library/time.js';
 import { urls } from './library/url.js';
 import { weight } from './limits.js';
-import { EvaluationError, Opaque, typeName, type Value } from './values.js';
+import { EvaluationError, Opaque, type Value } from './values.js';
 
 /** Methods of values that only libraries make. */
 const methods = [
@@ -69,6 +70,7 @@ const libraries: readonly Readonly<Record<string, CelFunction>>[] = [
   addresses,
   semanticVersions,
   formats,
+  jsonPatches,
 ];
 
 /** The same name may have functions for several types. */
@@ -103,5 +105,5 @@ export function callFunction(name: string, values: readonly Value[]): Value {
     const result = call(...values);
     if (result !== undefined) return result;
   }
-  throw new EvaluationError(`no such overload: ${name}(${values.map(typeName).join(', ')})`);
+  throw new EvaluationError('no such overload');
 }

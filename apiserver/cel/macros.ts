@@ -2,7 +2,17 @@
 import { anyOf, itemsOf } from './collections.js';
 import { Optional, present } from './library/optional.js';
 import { spend, step, withVariables, type Evaluate, type Scope } from './scope.js';
-import { asBool, asKey, EvaluationError, isList, isMap, typeName, type Key, type Value } from './values.js';
+import {
+  asBool,
+  asKey,
+  compare,
+  EvaluationError,
+  isList,
+  isMap,
+  typeName,
+  type Key,
+  type Value,
+} from './values.js';
 
 /** The scope of one item. */
 interface Bound {
@@ -39,6 +49,11 @@ const overItems: Readonly<Record<string, Combine>> = {
   existsOne: exactlyOne,
   filter: (bounds, { first }) => bounds.filter(holds(first)).map(({ item }) => item),
   map: (bounds, bodies) => transformed(bounds, bodies).map(([, value]) => value),
+  sortBy: (bounds, { first }) =>
+    bounds
+      .map(({ item, inner }) => [first(inner), item] as const)
+      .sort(([a], [b]) => compare(a, b))
+      .map(([, item]) => item),
 };
 
 const overEntries: Readonly<Record<string, Combine>> = {
@@ -48,14 +63,20 @@ const overEntries: Readonly<Record<string, Combine>> = {
   transformList: (bounds, bodies) => transformed(bounds, bodies).map(([, value]) => value),
   transformMap: (bounds, bodies) =>
     new Map(transformed(bounds, bodies).map(([{ key }, value]) => [key, value])),
-  transformMapEntry: (bounds, bodies) =>
-    new Map(
-      transformed(bounds, bodies).flatMap(([, value]) => {
-        if (isMap(value)) return [...value];
-        throw new EvaluationError(`transformMapEntry() takes a map, not ${typeName(value)}`);
-      }),
-    ),
+  transformMapEntry: (bounds, bodies) => merged(transformed(bounds, bodies).map(([, value]) => value)),
 };
+
+function merged(maps: readonly Value[]): Value {
+  const all = new Map<Key, Value>();
+  for (const map of maps) {
+    if (!isMap(map)) throw new EvaluationError('no such overload');
+    for (const [key, value] of map) {
+      if (all.has(key)) throw new EvaluationError(`insert failed: key ${String(key)} already exists`);
+      all.set(key, value);
+    }
+  }
+  return all;
+}
 
 const onOptionals = ['optMap', 'optFlatMap'];
 

@@ -1,5 +1,5 @@
 /** What an expression may name while it is evaluated, and how much it may do. */
-import { EvaluationError, type Value } from './values.js';
+import { EvaluationError, TypeValue, type Value } from './values.js';
 
 /** How much an evaluation may do: each operator, field and call is a step, and what a call reads costs more. */
 export class Budget {
@@ -36,7 +36,27 @@ export interface Scope {
 export type Evaluate = (scope: Scope) => Value;
 
 /** Types have names as variables have, for `type(x) == string`. */
-const typeNames = new Set(['bool', 'bytes', 'double', 'int', 'list', 'map', 'null_type', 'string', 'uint']);
+const typeNames = new Set([
+  ...[
+    'bool',
+    'bytes',
+    'double',
+    'int',
+    'list',
+    'map',
+    'null_type',
+    'optional_type',
+    'string',
+    'type',
+    'uint',
+  ],
+  ...['google.protobuf.Duration', 'google.protobuf.Timestamp', 'net.CIDR', 'net.IP'],
+  ...['kubernetes.NamedFormat', 'kubernetes.Quantity', 'kubernetes.Semver', 'kubernetes.URL'],
+]);
+
+export function isTypeName(name: string): boolean {
+  return typeNames.has(name);
+}
 
 export function spend({ budget }: Scope, steps: number): void {
   budget.spend(steps);
@@ -52,7 +72,7 @@ export function step(evaluate: Evaluate): Evaluate {
 
 export function variable({ variables }: Scope, name: string): Value {
   const value = variables.get(name);
-  if (value === undefined && typeNames.has(name)) return name;
+  if (value === undefined && isTypeName(name)) return new TypeValue(name);
   if (value === undefined) throw new EvaluationError(`undeclared reference to ${JSON.stringify(name)}`);
   return value;
 }

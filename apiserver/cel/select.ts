@@ -2,6 +2,8 @@
 import type { Node } from './compile.js';
 import { at, entry } from './collections.js';
 import { Optional, present } from './library/optional.js';
+import { isWellKnown, wellKnownValue } from './library/well-known-types.js';
+import { messageOf } from './messages.js';
 import { spend, step, type Evaluate } from './scope.js';
 import { asKey, EvaluationError, isList, isMap, Opaque, typeName, type Key, type Value } from './values.js';
 
@@ -10,7 +12,9 @@ function fieldOf(value: Value, name: string): Value | undefined {
   if (isMap(value)) return value.get(name);
   const found = value instanceof Opaque ? value.field?.(name) : undefined;
   if (found === undefined)
-    throw new EvaluationError(`${typeName(value)} has no field ${JSON.stringify(name)}`);
+    throw new EvaluationError(
+      isList(value) ? "unsupported index type 'string' in list" : `no such key: ${name}`,
+    );
   return found;
 }
 
@@ -76,6 +80,19 @@ export function items(literals: readonly Item[]): Evaluate {
       const value = included(item, scope);
       return value === undefined ? [] : [value];
     });
+  });
+}
+
+/** Of a message. */
+export function fields(type: string, literals: readonly (Item & { readonly name: string })[]): Evaluate {
+  return step((scope) => {
+    spend(scope, literals.length);
+    const values = new Map<string, Value>();
+    for (const item of literals) {
+      const value = included(item, scope);
+      if (value !== undefined) values.set(item.name, value);
+    }
+    return isWellKnown(type) ? wellKnownValue(type, values) : messageOf(type, values);
   });
 }
 

@@ -1,4 +1,4 @@
-/** The values of CEL, as JavaScript has them: `bigint` is an int, `number` a double. */
+/** The values of CEL, as JavaScript has them: `bigint` is an int, `number` a double; what JavaScript lacks is opaque. */
 export type Key = string | bigint | boolean;
 export type Value =
   null | boolean | string | bigint | number | readonly Value[] | ReadonlyMap<Key, Value> | Opaque;
@@ -13,10 +13,50 @@ export abstract class Opaque {
   compare?(other: Value): number | undefined;
   /** Undefined: no such operation on these. */
   operate?(operator: string, other: Value): Value | undefined;
+  /** How many there are of what this is made of. */
+  readonly size?: bigint;
   /** Of a method; undefined: no such method for these arguments. */
   call?(name: string, values: readonly Value[]): Value | undefined;
   /** Undefined: no such field. */
   field?(name: string): Value | undefined;
+  /** Whether it is what its type has where nothing was said. */
+  isZero?(): boolean;
+  /** Of documents; undefined: they have no such value. */
+  json?(): unknown;
+}
+
+/** A whole number of 64 bits that is not negative. */
+export class Uint extends Opaque {
+  readonly type = 'uint';
+
+  constructor(readonly value: bigint) {
+    super();
+  }
+
+  override equals(other: Value): boolean {
+    return equal(this.value, numberOf(other) ?? null);
+  }
+
+  override isZero(): boolean {
+    return this.value === 0n;
+  }
+
+  override json(): unknown {
+    return Number.isSafeInteger(Number(this.value)) ? Number(this.value) : this.value.toString();
+  }
+}
+
+/** What `type(x)` is. */
+export class TypeValue extends Opaque {
+  readonly type = 'type';
+
+  constructor(readonly name: string) {
+    super();
+  }
+
+  override equals(other: Value): boolean {
+    return other instanceof TypeValue && other.name === this.name;
+  }
 }
 
 /** An expression that has no value: a field that is not there, operands of the wrong types, too much to do. */
@@ -63,24 +103,30 @@ export function typeName(value: Value): string {
 
 export function asBool(value: Value): boolean {
   if (typeof value === 'boolean') return value;
-  throw new EvaluationError(`a truth value was expected, not ${typeName(value)}`);
+  throw new EvaluationError('no such overload');
 }
 
 export function asKey(value: Value): Key {
   if (typeof value === 'string' || typeof value === 'bigint' || typeof value === 'boolean') return value;
-  throw new EvaluationError(`${typeName(value)} can not be a key`);
+  // Keys that are the same number are the same, whatever their types.
+  const number = numberOf(value);
+  if (typeof number === 'bigint') return number;
+  if (number !== undefined && Number.isInteger(number)) return BigInt(number);
+  throw new EvaluationError(`unsupported key type: ${typeName(value)}`);
 }
 
 export function equal(a: Value, b: Value): boolean {
   if (a instanceof Opaque) return a.equals(b);
+  if (b instanceof Uint) return b.equals(a);
   if (isList(a) && isList(b))
     return a.length === b.length && a.every((item, index) => equal(item, b[index] ?? null));
   if (isMap(a) && isMap(b)) {
     if (a.size !== b.size) return false;
     return [...a].every(([key, value]) => b.has(key) && equal(value, b.get(key) ?? null));
   }
-  if (typeof a === 'bigint' && typeof b === 'number') return Number.isInteger(b) && BigInt(b) === a;
-  if (typeof a === 'number' && typeof b === 'bigint') return equal(b, a);
+  const [first, second] = [numberOf(a), numberOf(b)];
+  if (typeof first !== typeof second && first !== undefined && second !== undefined)
+    return Number(first) === Number(second);
   return a === b;
 }
 
@@ -88,14 +134,27 @@ export function equal(a: Value, b: Value): boolean {
 export function compare(a: Value, b: Value): number {
   const order = a instanceof Opaque ? a.compare?.(b) : undefined;
   if (order !== undefined) return order;
-  const comparable =
-    (isNumber(a) && isNumber(b)) ||
-    (typeof a === 'string' && typeof b === 'string') ||
-    (typeof a === 'boolean' && typeof b === 'boolean');
-  if (!comparable) throw new EvaluationError('no such overload');
+  const [first, second] = [numberOf(a), numberOf(b)];
+  if (first !== undefined && second !== undefined) return compareNumbers(first, second);
+  if (typeof a === 'string' && typeof b === 'string') return a === b ? 0 : compareTexts(a, b);
+  if (typeof a === 'boolean' && typeof b === 'boolean') return Number(a) - Number(b);
+  throw new EvaluationError('no such overload');
+}
+
+/** A whole number is compared with a double as one, though that may lose some of it. */
+function compareNumbers(a: bigint | number, b: bigint | number): number {
+  if (typeof a !== typeof b) return compareNumbers(Number(a), Number(b));
+  if (Number.isNaN(a) || Number.isNaN(b)) throw new EvaluationError('NaN values cannot be ordered');
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-function isNumber(value: Value): value is bigint | number {
-  return typeof value === 'bigint' || typeof value === 'number';
+/** By code points, where JavaScript goes by halves of them. */
+function compareTexts(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
+
+/** Undefined: no number. */
+export function numberOf(value: Value): bigint | number | undefined {
+  if (value instanceof Uint) return value.value;
+  return typeof value === 'bigint' || typeof value === 'number' ? value : undefined;
 }

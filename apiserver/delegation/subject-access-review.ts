@@ -60,8 +60,14 @@ function specOf(attributes: Attributes): SubjectAccessReview['spec'] {
 }
 
 /** An empty string means the same as a member that is not there, and makes the question longer. */
-function resourceAttributes(attributes: Attributes): Record<string, string> {
+function resourceAttributes(attributes: Attributes): SubjectAccessReview['spec']['resourceAttributes'] {
   const { verb, group, version, namespace, resource, subresource, name } = attributes;
+  const { fieldSelector = '', labelSelector = '' } = attributes;
   const all = { verb, group, version, namespace, resource, subresource, name };
-  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''));
+  return {
+    ...Object.fromEntries(Object.entries(all).filter(([, value]) => value !== '')),
+    // kube-apiserver parses them.
+    ...(fieldSelector === '' ? {} : { fieldSelector: { rawSelector: fieldSelector } }),
+    ...(labelSelector === '' ? {} : { labelSelector: { rawSelector: labelSelector } }),
+  };
 }

@@ -10,8 +10,11 @@ const maximumOperations = 10_000;
 /** A few copies of copies would otherwise grow a small patch into gigabytes. */
 const maximumCopiedBytes = 3 * 1024 * 1024;
 
-function rejected(): ApiError {
-  return new ApiError('Invalid', 'the server rejected our request due to an error in our request', {});
+/** An operation that can not be done. */
+export class OperationError extends ApiError {
+  constructor(readonly operation: ClaimedOperation) {
+    super('Invalid', 'the server rejected our request due to an error in our request', {});
+  }
 }
 
 function tooLarge(message: string): ApiError {
@@ -55,7 +58,7 @@ export function applyJsonPatch(document: object, operations: readonly ClaimedOpe
       }
     } catch {
       // The library's errors hold the whole document in their message, and tell the client nothing it could act on.
-      throw rejected();
+      throw new OperationError(operation);
     }
     if (copied > maximumCopiedBytes) {
       throw tooLarge(`the copies of a JSON patch may have at most ${maximumCopiedBytes} bytes`);

@@ -1,5 +1,6 @@
 /** `authorizer` in expressions: `authorizer.group('').resource('secrets').namespace('x').check('get').allowed()`. */
-import { Opaque, type Value } from '../cel/values.js';
+import { dnsLabelFaults, dnsSubdomainFaults } from '../../openapi/names.js';
+import { EvaluationError, Opaque, type Value } from '../cel/values.js';
 
 /** May the request's user, or a service account, do this? Empty strings stand for what is not said. */
 export interface Question {
@@ -12,6 +13,8 @@ export interface Question {
   readonly subresource: string;
   readonly namespace: string;
   readonly name: string;
+  readonly fieldSelector: string;
+  readonly labelSelector: string;
 }
 
 export interface Verdict {
@@ -33,6 +36,8 @@ const nothing: Target = {
   subresource: '',
   namespace: '',
   name: '',
+  fieldSelector: '',
+  labelSelector: '',
 };
 
 export class AuthorizerValue extends Opaque {
@@ -57,10 +62,19 @@ export class AuthorizerValue extends Opaque {
     const check = (target: Partial<Target>): Value =>
       new CheckValue(this.ask, this.serviceAccount, { ...nothing, ...target });
     if (name === 'group') return new GroupValue((resource) => check({ group: first, resource }));
-    if (name === 'path') return check({ path: first });
+    if (name === 'path') return check({ path: filled('path', first) });
     if (name !== 'serviceAccount' || typeof second !== 'string') return undefined;
+    if (dnsSubdomainFaults(second).length > 0) throw new EvaluationError('Invalid service account name');
+    if (dnsLabelFaults(first).length > 0) throw new EvaluationError('Invalid service account namespace');
     return new AuthorizerValue(this.ask, this.request, { namespace: first, name: second });
   }
+}
+
+const checkMethods = ['subresource', 'namespace', 'name', 'fieldSelector', 'labelSelector'];
+
+function filled(what: string, text: string): string {
+  if (text.trim() !== '') return text;
+  throw new EvaluationError(`${what} must not be empty`);
 }
 
 class GroupValue extends Opaque {
@@ -71,7 +85,8 @@ class GroupValue extends Opaque {
   }
 
   override call(name: string, [resource]: readonly Value[]): Value | undefined {
-    return name === 'resource' && typeof resource === 'string' ? this.check(resource) : undefined;
+    if (name !== 'resource' || typeof resource !== 'string') return undefined;
+    return this.check(filled('resource', resource));
   }
 }
 
@@ -90,7 +105,7 @@ class CheckValue extends Opaque {
     if (typeof text !== 'string') return undefined;
     const { ask, serviceAccount, target } = this;
     if (name === 'check') return new VerdictValue(ask({ ...target, serviceAccount, verb: text }));
-    const more = ['subresource', 'namespace', 'name'].includes(name) && target.path === undefined;
+    const more = target.path === undefined && checkMethods.includes(name);
     return more ? new CheckValue(ask, serviceAccount, { ...target, [name]: text }) : undefined;
   }
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { CompiledPolicy, type PolicyInputs, type PolicyOutcome } from './evaluation.js';
+import { CompiledPolicy, type PolicyOutcome } from './evaluation.js';
+import type { PolicyInputs } from './expressions.js';
 import type { PolicySpec } from './types.js';
 
 const inputs: PolicyInputs = {

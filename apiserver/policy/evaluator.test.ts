@@ -19,7 +19,7 @@ function evaluate(
     spec: { validations: [{ expression }] },
     inputs: { object, oldObject: null, request: {}, params: null, namespaceObject: null },
   };
-  return evaluator.evaluate(request, ({ verb }) => Promise.resolve({ allowed: verb === 'get', reason: '' }));
+  return evaluator.validate(request, ({ verb }) => Promise.resolve({ allowed: verb === 'get', reason: '' }));
 }
 
 const denials = async (outcome: Promise<PolicyOutcome>): Promise<number> => (await outcome).denials.length;

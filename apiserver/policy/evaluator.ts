@@ -2,11 +2,20 @@
 import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads';
 import type { Question, Verdict } from './authorizer-value.js';
 import type { PolicyOutcome } from './evaluation.js';
-import type { EvaluationRequest, WorkerData, WorkerMessage } from './protocol.js';
+import type { MutationOutcome } from './mutation-evaluation.js';
+import type {
+  EvaluationOutcome,
+  EvaluationRequest,
+  MutationRequest,
+  ValidationRequest,
+  WorkerData,
+  WorkerMessage,
+} from './protocol.js';
 
 export interface PolicyEvaluator {
   /** Rejects, saying why, if there is no outcome. `ask` answers what the policy asks of the authorizer. */
-  evaluate(request: EvaluationRequest, ask: AskLater): Promise<PolicyOutcome>;
+  validate(request: ValidationRequest, ask: AskLater): Promise<PolicyOutcome>;
+  mutate(request: MutationRequest, ask: AskLater): Promise<MutationOutcome>;
 }
 
 /** Does not reject. */
@@ -32,7 +41,7 @@ const memoryLimit = 128;
 interface Job {
   readonly request: EvaluationRequest;
   readonly ask: AskLater;
-  resolve(outcome: PolicyOutcome): void;
+  resolve(outcome: EvaluationOutcome): void;
   reject(error: Error): void;
 }
 
@@ -57,7 +66,19 @@ export class ThreadEvaluator implements PolicyEvaluator {
     this.#options = { worker: builtOrSource, timeLimit: 2000, maximumWaiting: 1000, ...options };
   }
 
-  evaluate(request: EvaluationRequest, ask: AskLater): Promise<PolicyOutcome> {
+  async validate(request: ValidationRequest, ask: AskLater): Promise<PolicyOutcome> {
+    const answer = await this.#evaluate({ type: 'validation', ...request }, ask);
+    if (answer.type === 'validation') return answer.outcome;
+    throw new Error('the policy worker answers what nobody asked');
+  }
+
+  async mutate(request: MutationRequest, ask: AskLater): Promise<MutationOutcome> {
+    const answer = await this.#evaluate({ type: 'mutation', ...request }, ask);
+    if (answer.type === 'mutation') return answer.outcome;
+    throw new Error('the policy worker answers what nobody asked');
+  }
+
+  #evaluate(request: EvaluationRequest, ask: AskLater): Promise<EvaluationOutcome> {
     return new Promise((resolve, reject) => {
       if (this.#closed) throw new Error('the server is stopping');
       if (this.#waiting.length >= this.#options.maximumWaiting)
@@ -130,8 +151,8 @@ export class ThreadEvaluator implements PolicyEvaluator {
     if (message.type === 'ready') this.#ready = true;
     else {
       const job = this.#settle();
-      if (message.type === 'outcome') job?.resolve(message.outcome);
-      else job?.reject(new Error(message.message));
+      if (message.type === 'failure') job?.reject(new Error(message.message));
+      else job?.resolve(message);
     }
     this.#next();
   }

@@ -2,9 +2,25 @@
 import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_threads';
 import type { Ask, Verdict } from './authorizer-value.js';
 import { CompiledPolicy } from './evaluation.js';
-import type { EvaluationRequest, WorkerData, WorkerMessage } from './protocol.js';
+import { CompiledMutatingPolicy } from './mutation-evaluation.js';
+import type { EvaluationOutcome, EvaluationRequest, WorkerData, WorkerMessage } from './protocol.js';
 
 const maximumPolicies = 500;
+
+/** Remembers what it compiled. */
+function compiledOnce<Spec, Policy>(
+  Compiled: new (spec: Spec) => Policy,
+): (key: string, spec: Spec) => Policy {
+  const policies = new Map<string, Policy>();
+  return (key, spec) => {
+    const known = policies.get(key);
+    if (known !== undefined) return known;
+    if (policies.size >= maximumPolicies) policies.clear();
+    const policy = new Compiled(spec);
+    policies.set(key, policy);
+    return policy;
+  };
+}
 
 function serve(port: MessagePort, { answers, answered }: WorkerData): void {
   const say = (message: WorkerMessage): void => {
@@ -19,18 +35,20 @@ function serve(port: MessagePort, { answers, answered }: WorkerData): void {
     const { message } = receiveMessageOnPort(answers) as { message: Verdict };
     return message;
   };
-  const policies = new Map<string, CompiledPolicy>();
-  const policyOf = ({ key, spec }: EvaluationRequest): CompiledPolicy => {
-    const known = policies.get(key);
-    if (known !== undefined) return known;
-    if (policies.size >= maximumPolicies) policies.clear();
-    const policy = new CompiledPolicy(spec);
-    policies.set(key, policy);
-    return policy;
+  const validating = compiledOnce(CompiledPolicy);
+  const mutating = compiledOnce(CompiledMutatingPolicy);
+  const evaluate = (request: EvaluationRequest): EvaluationOutcome => {
+    const { key, inputs } = request;
+    if (request.type === 'validation')
+      return { type: 'validation', outcome: validating(key, request.spec).evaluate(inputs, ask) };
+    const policy = mutating(key, request.spec);
+    const { mutation } = request;
+    const outcome = mutation === undefined ? policy.match(inputs, ask) : policy.mutate(mutation, inputs, ask);
+    return { type: 'mutation', outcome };
   };
   port.on('message', (request: EvaluationRequest) => {
     try {
-      say({ type: 'outcome', outcome: policyOf(request).evaluate(request.inputs, ask) });
+      say(evaluate(request));
     } catch (error) {
       say({ type: 'failure', message: error instanceof Error ? error.message : String(error) });
     }

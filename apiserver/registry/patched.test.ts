@@ -21,7 +21,7 @@ function patching(change: (object: Machine) => object): AdmissionPlugin {
     mutateLate({ object }, _context, accept) {
       // The plugin handles no other kind.
       if (object !== undefined) accept(change(structuredClone(object) as Machine));
-      return Promise.resolve(undefined);
+      return Promise.resolve({ changed: true, again: () => Promise.resolve() });
     },
   };
 }
@@ -94,11 +94,14 @@ test('defaults are completed after a late change, and only then follows what com
     handles: ({ resource }) => resource === 'virtualmachines',
     mutateLate({ operation, object }, _context, accept) {
       order.push(`late, ${operation}`);
-      if (object === undefined) return Promise.resolve(undefined);
-      accept({ ...object, metadata: { ...object.metadata, labels: { patched: 'patched' } } });
-      return Promise.resolve(() => {
-        order.push('again');
-        return Promise.resolve();
+      if (object !== undefined)
+        accept({ ...object, metadata: { ...object.metadata, labels: { patched: 'patched' } } });
+      return Promise.resolve({
+        changed: object !== undefined,
+        again: () => {
+          order.push('again');
+          return Promise.resolve();
+        },
       });
     },
     validateLate({ operation }) {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import type { KubernetesObject } from '../../openapi/meta.js';
 import { ApiError } from '../errors/api-error.js';
 import { mutatingWebhooks } from './mutating.js';
 import {
@@ -82,7 +83,7 @@ test('an object goes out in the version that the webhook names, and comes back i
   const versions: unknown[] = [];
   const dependencies = fakeDependencies({
     a: (review) => {
-      versions.push(review.object.apiVersion, review['resource'], review['requestResource']);
+      versions.push(review.object?.apiVersion, review['resource'], review['requestResource']);
       return label('a', '1');
     },
   });
@@ -118,8 +119,8 @@ test('of a scale only that is seen, and its replicas may be changed', async () =
   const seen: unknown[] = [];
   const dependencies = fakeDependencies({
     a: (review) => {
-      const { spec } = review.object as Asked['object'] & { readonly spec: unknown };
-      seen.push(review['kind'], review.object.kind, spec, review['subResource']);
+      const { spec } = review.object as KubernetesObject & { readonly spec: unknown };
+      seen.push(review['kind'], review.object?.kind, spec, review['subResource']);
       return { allowed: true, ...patchOf({ op: 'replace', path: '/spec/replicas', value: 5 }) };
     },
   });

@@ -6,6 +6,7 @@ import type {
   AdmissionContext,
   AdmissionPlugin,
   AdmissionRequest,
+  LateMutation,
 } from '../admission/interface.js';
 import { isJsonObject } from '../codec/decode.js';
 import { ApiError } from '../errors/api-error.js';
@@ -43,14 +44,13 @@ class Mutation {
     private readonly accept: AcceptPatched,
   ) {}
 
-  async run(): Promise<(() => Promise<void>) | undefined> {
+  async run(): Promise<LateMutation> {
     let changed = false;
     for (const [index, webhook] of this.webhooks.entries()) {
       if (await this.#invoke(webhook, `round_0_index_${index}`)) changed = true;
     }
-    if (!changed) return undefined;
-    const output = cloneJson(this.request.object);
-    return () => this.#runAgain(output);
+    const output = this.#uptodate.size > 0 ? cloneJson(this.request.object) : undefined;
+    return { changed, again: () => this.#runAgain(output) };
   }
 
   async #runAgain(output: KubernetesObject | undefined): Promise<void> {

@@ -11,7 +11,10 @@ const kind = 'AdmissionReview';
 export interface AdmissionReview {
   readonly apiVersion: typeof apiVersion;
   readonly kind: typeof kind;
-  readonly request: Readonly<Record<string, unknown>> & { readonly uid: string };
+  readonly request: Readonly<Record<string, unknown>> & {
+    readonly uid: string;
+    readonly object: KubernetesObject | null;
+  };
 }
 
 export interface ReviewResponse {

@@ -16,6 +16,8 @@ export const apiserverRules: readonly PolicyRule[] = [
     [
       'mutatingwebhookconfigurations',
       'validatingwebhookconfigurations',
+      'mutatingadmissionpolicies',
+      'mutatingadmissionpolicybindings',
       'validatingadmissionpolicies',
       'validatingadmissionpolicybindings',
     ],

@@ -1,6 +1,6 @@
 /** Objects of the cluster by which policies are configured: each kind that a policy names is followed while one does. */
 import type { Logger } from 'pino';
-import type { ParamSource } from '../../apiserver/policy/plugin.js';
+import type { ParamSource } from '../../apiserver/policy/policy-view.js';
 import type { ParamKind, ParamRef } from '../../apiserver/policy/types.js';
 import type { Kind } from '../../controllers/runtime/client.js';
 import type { HttpClient } from '../../controllers/runtime/http-client.js';

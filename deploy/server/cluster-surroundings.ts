@@ -1,5 +1,6 @@
 /** In a cluster kube-apiserver has the core kinds, knows the users and decides what they may. */
 import type { Logger } from 'pino';
+import type { ObjectFields } from '../../apiserver/apply/interface.js';
 import type { TokenVerifier } from '../../apiserver/authn/bearer-token.js';
 import { allowMasters, allowPaths } from '../../apiserver/authz/always-allow.js';
 import { AuthorizerUnion, type Authorizer } from '../../apiserver/authz/authorizer.js';
@@ -71,7 +72,9 @@ export function clusterSurroundings(options: ClusterSurroundingsOptions): BuildS
       namespaceLabels: async (name: string) => (await namespace(name)).metadata.labels,
     };
     const webhooks = new ClusterWebhooks(rules);
-    const policies = new ClusterPolicies({ ...rules, namespace, authorizer });
+    const fields = (group: string, resource: string): ObjectFields | undefined =>
+      registry().endpoint(group, resource)?.fields;
+    const policies = new ClusterPolicies({ ...rules, namespace, authorizer, fields });
     return {
       resources: [],
       virtualResources: [],
@@ -79,7 +82,7 @@ export function clusterSurroundings(options: ClusterSurroundingsOptions): BuildS
       authorizer,
       authenticators: [authentication.requestHeader],
       tokenVerifiers: [delegatedTokens(options)],
-      admission: [policies.plugin, ...webhooks.plugins, quota.plugin],
+      admission: [policies.mutating, policies.validating, ...webhooks.plugins, quota.plugin],
       namespaces: clusterNamespaces(client, known),
       elsewhere: clusterLookups(client),
       launcherPods: clusterLauncherPods(client),

@@ -6,8 +6,8 @@ import type { ConfigMap, Namespace } from '../../openapi/generated/types/core_v1
 import type { ClusterRole, ClusterRoleBinding } from '../../openapi/generated/types/rbac_v1.js';
 import type { KubernetesObject, New } from '../../openapi/meta.js';
 import { requestOf, type Answer, type RequestOptions } from '../apiserver/test-server.js';
+import { eventually } from '../e2e/harness.js';
 import { startCluster, type TestCluster } from './cluster.js';
-import { eventually } from './eventually.js';
 
 const admin = { name: 'admin', groups: ['system:masters'], extra: {} };
 const instances = '/apis/kubevirt.io/v1/namespaces/default/virtualmachineinstances';

@@ -6,8 +6,8 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { afterTest } from '../../storage/testing/level-directory.js';
+import { eventually } from '../e2e/harness.js';
 import { startSurroundings } from './cluster.js';
-import { eventually } from './eventually.js';
 
 const program = path.resolve(import.meta.dirname, '../../bin/nativirt');
 

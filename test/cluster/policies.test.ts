@@ -5,8 +5,8 @@ import type { BindingSpec, PolicySpec } from '../../apiserver/policy/types.js';
 import type { ConfigMap, Namespace } from '../../openapi/generated/types/core_v1.js';
 import type { KubernetesObject, New } from '../../openapi/meta.js';
 import { requestOf, type Answer } from '../apiserver/test-server.js';
+import { eventually } from '../e2e/harness.js';
 import { startCluster, type TestCluster } from './cluster.js';
-import { eventually } from './eventually.js';
 
 const admin = { name: 'admin', groups: ['system:masters'], extra: {} };
 const group = 'admissionregistration.k8s.io';

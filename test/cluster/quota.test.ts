@@ -4,8 +4,8 @@ import { after, before, test } from 'node:test';
 import type { ResourceQuota } from '../../openapi/generated/types/core_v1.js';
 import type { New } from '../../openapi/meta.js';
 import { requestOf, type Answer } from '../apiserver/test-server.js';
+import { eventually } from '../e2e/harness.js';
 import { startCluster, type TestCluster } from './cluster.js';
-import { eventually } from './eventually.js';
 
 const admin = { name: 'admin', groups: ['system:masters'], extra: {} };
 const machines = '/apis/kubevirt.io/v1/namespaces/default/virtualmachines';

@@ -16,6 +16,8 @@ function registration(kind: string, plural: string): Resource {
 export const registrationKinds: readonly Resource[] = [
   registration('MutatingWebhookConfiguration', 'mutatingwebhookconfigurations'),
   registration('ValidatingWebhookConfiguration', 'validatingwebhookconfigurations'),
+  registration('MutatingAdmissionPolicy', 'mutatingadmissionpolicies'),
+  registration('MutatingAdmissionPolicyBinding', 'mutatingadmissionpolicybindings'),
   registration('ValidatingAdmissionPolicy', 'validatingadmissionpolicies'),
   registration('ValidatingAdmissionPolicyBinding', 'validatingadmissionpolicybindings'),
 ];

@@ -9,8 +9,8 @@ import type { VirtualMachinePreference } from '../../openapi/generated/types/kub
 import type { New, ObjectList } from '../../openapi/meta.js';
 import { etcdMissing, startEtcd, type EtcdCluster } from '../../storage/testing/etcd-server.js';
 import { requestOf, type Answer } from '../apiserver/test-server.js';
+import { eventually } from '../e2e/harness.js';
 import { startReplica, startSurroundings, type Surroundings } from './cluster.js';
-import { eventually } from './eventually.js';
 
 const path = '/apis/instancetype.kubevirt.io/v1beta1/namespaces/default/virtualmachinepreferences';
 const namespace = 'default';

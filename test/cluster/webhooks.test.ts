@@ -4,9 +4,9 @@ import { after, before, test } from 'node:test';
 import type { Scale } from '../../openapi/generated/types/autoscaling_v1.js';
 import type { VirtualMachine } from '../../openapi/generated/types/kubevirt_v1.js';
 import type { KubernetesObject, New } from '../../openapi/meta.js';
-import { requestOf, type Answer } from '../apiserver/test-server.js';
+import { json, requestOf, type Answer } from '../apiserver/test-server.js';
+import { eventually } from '../e2e/harness.js';
 import { startCluster, type TestCluster } from './cluster.js';
-import { eventually } from './eventually.js';
 import { startWebhookServer, type WebhookServer } from './webhook-server.js';
 
 const admin = { name: 'admin', groups: ['system:masters'], extra: {} };
@@ -102,7 +102,7 @@ test('a mutating webhook changes what is stored, and our own defaults and rules 
   const created = await send('POST', machines, machine('mutated', 'mutating'));
   assert.equal(created.status, 201, created.text);
   assert.match(created.headers['warning'] ?? '', /the webhook was here/);
-  const stored = (await send('GET', `${machines}/mutated`)).json() as unknown as VirtualMachine;
+  const stored = json<VirtualMachine>(await send('GET', `${machines}/mutated`));
   assert.deepEqual(stored.metadata.labels, { test: 'mutating', patched: 'yes' });
   assert.deepEqual(stored.spec.template.spec?.domain.memory, { guest: '64Mi' });
   assert.equal('unheardOf' in stored.spec, false);

@@ -97,11 +97,11 @@ class Range extends Opaque {
   override call(name: string, [other]: readonly Value[]): Value | undefined {
     switch (name) {
       case 'containsIP': {
-        const address = typeof other === 'string' ? addressOf(other) : other;
+        const address = typeof other === 'string' ? parseAddress(other) : other;
         return address instanceof Address ? this.contains(address) : undefined;
       }
       case 'containsCIDR': {
-        const inner = typeof other === 'string' ? range(other) : other;
+        const inner = typeof other === 'string' ? parseRange(other) : other;
         return inner instanceof Range
           ? inner.prefix >= this.prefix && this.contains(inner.address)
           : undefined;
@@ -142,18 +142,36 @@ function parseRange(text: string): Range | undefined {
 
 function addressOf(text: string): Address {
   const parsed = parseAddress(text);
-  if (parsed === undefined)
+  if (parsed !== undefined) return parsed;
+  const quoted = JSON.stringify(text);
+  if (isIPv6(text)) {
     throw new EvaluationError(
-      `IP Address ${JSON.stringify(text)} parse error during conversion from string: ParseAddr(${JSON.stringify(text)}): unable to parse IP`,
+      text.includes('%')
+        ? `IP address ${quoted} with zone value is not allowed`
+        : `IPv4-mapped IPv6 address ${quoted} is not allowed`,
     );
-  return parsed;
+  }
+  throw new EvaluationError(
+    `IP Address ${quoted} parse error during conversion from string: ParseAddr(${quoted}): unable to parse IP`,
+  );
+}
+
+function rangeFault(text: string): string {
+  const [address = '', prefix] = text.split('/');
+  if (prefix === undefined) return "no '/'";
+  if (parseAddress(address) === undefined) return `ParseAddr(${JSON.stringify(address)}): unable to parse IP`;
+  return /^\d+$/.test(prefix) && !prefix.startsWith('0')
+    ? 'prefix length out of range'
+    : `bad bits after slash: ${JSON.stringify(prefix)}`;
 }
 
 function range(text: string): Range {
   const parsed = parseRange(text);
-  if (parsed === undefined)
-    throw new EvaluationError(`CIDR ${JSON.stringify(text)} parse error during conversion from string`);
-  return parsed;
+  if (parsed !== undefined) return parsed;
+  const twice = 'network address parse error during conversion from string';
+  throw new EvaluationError(
+    `${twice}: ${twice}: netip.ParsePrefix(${JSON.stringify(text)}): ${rangeFault(text)}`,
+  );
 }
 
 export const addresses: Library = {

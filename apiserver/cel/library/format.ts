@@ -4,7 +4,6 @@ import {
   dnsLabelFaults,
   dnsSubdomainFaults,
   labelValueFaults,
-  prefixOf,
   qualifiedNameFaults,
   type Faults,
 } from '../../../openapi/names.js';
@@ -12,6 +11,7 @@ import { formats as schemaFormats } from '../../../openapi/validation/formats.js
 import { Opaque, type Value } from '../values.js';
 import { Optional, present } from './optional.js';
 import type { Library } from './function.js';
+import { isUrl } from './url.js';
 
 class FormatValue extends Opaque {
   readonly type = 'kubernetes.NamedFormat';
@@ -46,19 +46,31 @@ function bySchema(name: string): (text: string) => Faults {
   };
 }
 
+/** A dash at the end may be followed by what makes it good. */
+function asPrefix(faults: (text: string) => Faults): (text: string) => Faults {
+  return (text) => faults(text.replace(/(?<=.)-$/, 'a'));
+}
+
+/** A day that there is. */
+function isDate(text: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
+  const date = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
+}
+
 const named: Readonly<Record<string, (text: string) => Faults>> = {
   dns1123Label: dnsLabelFaults,
   dns1123Subdomain: dnsSubdomainFaults,
   dns1035Label: dns1035LabelFaults,
   qualifiedName: qualifiedNameFaults,
-  dns1123LabelPrefix: prefixOf(dnsLabelFaults),
-  dns1123SubdomainPrefix: prefixOf(dnsSubdomainFaults),
-  dns1035LabelPrefix: prefixOf(dns1035LabelFaults),
+  dns1123LabelPrefix: asPrefix(dnsLabelFaults),
+  dns1123SubdomainPrefix: asPrefix(dnsSubdomainFaults),
+  dns1035LabelPrefix: asPrefix(dns1035LabelFaults),
   labelValue: labelValueFaults,
-  uri: byPattern('a URI', /^[a-zA-Z][-+.a-zA-Z0-9]*:\S*$|^\/\S*$/),
-  uuid: byPattern('a UUID', /^[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$/),
+  uri: (text) => (isUrl(text) ? [] : ['must be a URI']),
+  uuid: byPattern('a UUID', /^[0-9a-fA-F]{8}(?:-?[0-9a-fA-F]{4}){3}-?[0-9a-fA-F]{12}$/),
   byte: bySchema('byte'),
-  date: byPattern('a date', /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/),
+  date: (text) => (isDate(text) ? [] : ['must be a date']),
   datetime: bySchema('date-time'),
 };
 

@@ -1,8 +1,9 @@
 /** Lists, as Kubernetes' library has them. */
-import { bounded } from '../limits.js';
+import { bounded, maximumSize } from '../limits.js';
 import { arithmetic } from '../operators.js';
-import { compare, equal, EvaluationError, isList, type Value } from '../values.js';
+import { compare, equal, EvaluationError, isList, typeName, type Value } from '../values.js';
 import type { CelFunction, Library } from './function.js';
+import { present } from './optional.js';
 
 const onList =
   (apply: (list: readonly Value[]) => Value): CelFunction =>
@@ -19,6 +20,21 @@ const extreme = (name: string, sign: 1 | -1): CelFunction =>
 
 function flatten(list: readonly Value[], depth: bigint): readonly Value[] {
   return bounded(list.flatMap((each) => (isList(each) && depth > 0n ? flatten(each, depth - 1n) : [each])));
+}
+
+function slice(list: readonly Value[], start: bigint, end: bigint): readonly Value[] {
+  const refused = (why: string): EvaluationError =>
+    new EvaluationError(`cannot slice(${start}, ${end}), ${why}`);
+  if (start < 0n || end < 0n) throw refused('negative indexes not supported');
+  if (start > end) throw refused('start index must be less than or equal to end index');
+  if (end > list.length) throw refused(`list is length ${list.length}`);
+  return list.slice(Number(start), Number(end));
+}
+
+function range(count: bigint): readonly Value[] {
+  const length = Math.max(0, Number(count));
+  if (length > maximumSize) throw new EvaluationError(`lists.range(${count}) is longer than ${maximumSize}`);
+  return Array.from({ length }, (_, index) => BigInt(index));
 }
 
 export const lists: Library = {
@@ -39,12 +55,23 @@ export const lists: Library = {
       : undefined,
   slice: (list, start, end) =>
     isList(list) && typeof start === 'bigint' && typeof end === 'bigint'
-      ? list.slice(Number(start), Number(end))
+      ? slice(list, start, end)
       : undefined,
-  flatten: (list, depth = 1n) =>
-    isList(list) && typeof depth === 'bigint' ? flatten(list, depth) : undefined,
+  first: onList((list) => present(list[0])),
+  last: onList((list) => present(list.at(-1))),
+  'lists.range': (count, ...rest) =>
+    typeof count === 'bigint' && rest.length === 0 ? range(count) : undefined,
+  flatten(list, depth = 1n) {
+    if (!isList(list) || typeof depth !== 'bigint') return undefined;
+    if (depth < 0n) throw new EvaluationError('level must be non-negative');
+    return flatten(list, depth);
+  },
   reverse: onList((list) => [...list].reverse()),
-  sort: onList((list) => [...list].sort(compare)),
+  sort: onList((list) => {
+    if (new Set(list.map(typeName)).size > 1)
+      throw new EvaluationError('list elements must have the same type');
+    return [...list].sort(compare);
+  }),
   distinct: onList((list) =>
     list.filter((each, index) => list.findIndex((other) => equal(other, each)) === index),
   ),

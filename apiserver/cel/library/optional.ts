@@ -41,6 +41,7 @@ export function present(value: Value | undefined): Optional {
 function isZero(value: Value): boolean {
   if (isList(value)) return value.length === 0;
   if (isMap(value)) return value.size === 0;
+  if (value instanceof Opaque) return value.isZero?.() === true;
   return value === null || value === false || value === '' || value === 0n || value === 0;
 }
 

@@ -57,7 +57,10 @@ const isInteger = (nanos: bigint): boolean =>
 export const quantities: Library = {
   isQuantity: onText((text) => isQuantity(text)),
   quantity: onText((text) => {
-    if (!isQuantity(text)) throw new EvaluationError(`${JSON.stringify(text)} is no quantity`);
+    if (!isQuantity(text))
+      throw new EvaluationError(
+        "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+      );
     return new QuantityValue(parseQuantity(text));
   }),
 };

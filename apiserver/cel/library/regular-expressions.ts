@@ -26,11 +26,16 @@ function findAll(text: string, pattern: string, limit: bigint): readonly string[
   const [regex, codes] = [regexOf(pattern), codesOf(text)];
   const found: string[] = [];
   let at = 0;
+  let end = -1;
   while (at <= codes.length && (limit < 0n || BigInt(found.length) < limit)) {
     const match = regex.find(codes, at);
     if (match === undefined) break;
-    found.push(String.fromCodePoint(...codes.slice(match.start, match.end)));
-    at = match.end > match.start ? match.end : match.end + 1;
+    const empty = match.end === match.start;
+    // Nothing, right behind what was found, is not found again.
+    if (!empty || match.start !== end)
+      found.push(String.fromCodePoint(...codes.slice(match.start, match.end)));
+    end = match.end;
+    at = empty ? match.end + 1 : match.end;
   }
   return found;
 }

@@ -3,7 +3,12 @@ import { EvaluationError, Opaque, type Value } from '../values.js';
 import type { CelFunction, Library } from './function.js';
 
 const number = '(0|[1-9]\\d{0,15})';
-const strict = new RegExp(`^${number}\\.${number}\\.${number}(?:-([0-9A-Za-z.-]+))?(?:\\+[0-9A-Za-z.-]+)?$`);
+const build = '[0-9A-Za-z-]+';
+/** Numbers among them have no zeros in front. */
+const preRelease = '(?:0|[1-9]\\d*|\\d*[A-Za-z-][0-9A-Za-z-]*)';
+const strict = new RegExp(
+  `^${number}\\.${number}\\.${number}(?:-(${preRelease}(?:\\.${preRelease})*))?(?:\\+${build}(?:\\.${build})*)?$`,
+);
 
 class Version extends Opaque {
   readonly type = 'kubernetes.Semver';
@@ -64,9 +69,9 @@ function normalized(text: string): string {
 }
 
 const parse = (text: string): Version | undefined => {
-  const [all, major = '', minor = '', patch = '', preRelease] = strict.exec(text) ?? [];
+  const [all, major = '', minor = '', patch = '', suffix] = strict.exec(text) ?? [];
   if (all === undefined) return undefined;
-  return new Version([BigInt(major), BigInt(minor), BigInt(patch)], preRelease?.split('.') ?? []);
+  return new Version([BigInt(major), BigInt(minor), BigInt(patch)], suffix?.split('.') ?? []);
 };
 
 const onVersion =
@@ -79,7 +84,12 @@ const onVersion =
 export const semanticVersions: Library = {
   isSemver: onVersion((version) => version !== undefined),
   semver: onVersion((version, text) => {
-    if (version === undefined) throw new EvaluationError(`${JSON.stringify(text)} is no semantic version`);
+    if (version === undefined)
+      throw new EvaluationError(
+        text.split('.').length < 3
+          ? 'No Major.Minor.Patch elements found'
+          : `${JSON.stringify(text)} is no semantic version`,
+      );
     return version;
   }),
 };

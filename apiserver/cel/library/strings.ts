@@ -1,9 +1,14 @@
 /** Texts. Positions count characters, not bytes. */
 import { bounded } from '../limits.js';
-import { EvaluationError, isList, isMap, Opaque, type Value } from '../values.js';
+import { EvaluationError, isList, type Value } from '../values.js';
 import { onText, onTexts, type Library } from './function.js';
+import { format, quotedForCel } from './string-format.js';
 
 const characters = (text: string): string[] => Array.from(text);
+
+/** White space, as Go has it. */
+const space = '[\\t-\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]+';
+const around = new RegExp(`^${space}|${space}$`, 'g');
 
 /** Throws `EvaluationError` if the position is beyond the text. */
 function position(value: Value | undefined, text: readonly string[]): number {
@@ -12,21 +17,33 @@ function position(value: Value | undefined, text: readonly string[]): number {
   return Number(value);
 }
 
+/** Where a search begins, which may be beyond the text. */
+function start(from: Value): number {
+  if (typeof from !== 'bigint') throw new EvaluationError('no such overload');
+  if (from < 0n) throw new EvaluationError(`index out of range: ${from}`);
+  return Number(from);
+}
+
 function indexOf(text: string, part: string, from: number): bigint {
+  if (part === '') return BigInt(from);
+  if (from > text.length) return -1n;
   const found = characters(text).slice(from).join('').indexOf(part);
   if (found < 0) return -1n;
   return BigInt(from + characters(characters(text).slice(from).join('').slice(0, found)).length);
 }
 
 function lastIndexOf(text: string, part: string, from: number): bigint {
+  if (part === '') return BigInt(from);
+  if (from > text.length) return -1n;
   const before = characters(text).slice(0, from).join('').length;
   const found = text.lastIndexOf(part, before);
   return found < 0 ? -1n : BigInt(characters(text.slice(0, found)).length);
 }
 
 function replace(text: string, part: string, by: string, limit: bigint): string {
-  if (limit < 0n) return bounded(text.split(part).join(by));
-  const pieces = text.split(part);
+  // Nothing is before, between and behind all characters.
+  const pieces = part === '' ? ['', ...characters(text), ''] : text.split(part);
+  if (limit < 0n) return bounded(pieces.join(by));
   const count = Number(limit);
   if (pieces.length - 1 <= count) return bounded(pieces.join(by));
   return bounded([...pieces.slice(0, count), pieces.slice(count).join(part)].join(by));
@@ -40,87 +57,22 @@ function split(text: string, separator: string, limit: bigint): readonly string[
   return [...pieces.slice(0, count), pieces.slice(count).join(separator)];
 }
 
-const escapes: Readonly<Record<string, string>> = {
-  '\x07': '\\a',
-  '\b': '\\b',
-  '\f': '\\f',
-  '\n': '\\n',
-  '\r': '\\r',
-  '\t': '\\t',
-  '\v': '\\v',
-  '\\': '\\\\',
-  '"': '\\"',
-};
-
-/** How a value stands in a formatted text. */
-function shown(value: Value): string {
-  if (value === null) return 'null';
-  if (typeof value === 'string') return value;
-  if (isList(value)) return `[${value.map(shown).join(', ')}]`;
-  if (isMap(value)) {
-    const members = [...value].map(([key, member]) => `${shown(key)}: ${shown(member)}`);
-    return `{${members.sort().join(', ')}}`;
-  }
-  if (value instanceof Opaque) return shown(value.call?.('string', []) ?? value.type);
-  return String(value);
-}
-
-/** One clause of a format: its letter, the digits behind the point, and what it shows. */
-function clause(letter: string, precision: string | undefined, value: Value): string {
-  const digits = precision === undefined ? 6 : Number(precision);
-  const numeric = typeof value === 'number' || typeof value === 'bigint';
-  if (letter === 's') return shown(value);
-  if (letter === 'd' && typeof value === 'bigint') return value.toString();
-  if (letter === 'f' && numeric) return Number(value).toFixed(Math.min(digits, 100));
-  if (letter === 'e' && numeric)
-    return Number(value)
-      .toExponential(Math.min(digits, 100))
-      .replace(/e([+-])(\d)$/, 'e$10$2');
-  if (letter === 'b' && typeof value === 'boolean') return value ? '1' : '0';
-  const bases: Readonly<Record<string, number>> = { b: 2, o: 8, x: 16, X: 16 };
-  const base = bases[letter];
-  if (base !== undefined && typeof value === 'bigint') {
-    const text = value.toString(base);
-    return letter === 'X' ? text.toUpperCase() : text;
-  }
-  if ((letter === 'x' || letter === 'X') && typeof value === 'string') {
-    const text = Buffer.from(value).toString('hex');
-    return letter === 'X' ? text.toUpperCase() : text;
-  }
-  throw new EvaluationError(`error during formatting: %${letter} does not take ${shown(value)}`);
-}
-
-function format(text: string, values: readonly Value[]): string {
-  let next = 0;
-  return bounded(
-    text.replace(/%(?:\.(\d{1,3}))?([^])/g, (_all, precision: string | undefined, letter: string) => {
-      if (letter === '%') return '%';
-      const value = values[next++];
-      if (value === undefined)
-        throw new EvaluationError(`error during formatting: index ${next - 1} out of range`);
-      return clause(letter, precision, value);
-    }),
-  );
-}
-
 export const strings: Library = {
   contains: onTexts((text, other) => text.includes(other)),
   startsWith: onTexts((text, other) => text.startsWith(other)),
   endsWith: onTexts((text, other) => text.endsWith(other)),
   lowerAscii: onText((text) => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())),
   upperAscii: onText((text) => text.replace(/[a-z]+/g, (letters) => letters.toUpperCase())),
-  trim: onText((text) => text.trim()),
+  trim: onText((text) => text.replace(around, '')),
   reverse: onText((text) => characters(text).reverse().join('')),
-  'strings.quote': onText((text) => `"${Array.from(text, (each) => escapes[each] ?? each).join('')}"`),
+  'strings.quote': onText(quotedForCel),
   charAt: (text, at) =>
     typeof text === 'string' ? (characters(text)[position(at, characters(text))] ?? '') : undefined,
   indexOf: (text, part, from = 0n) =>
-    typeof text === 'string' && typeof part === 'string'
-      ? indexOf(text, part, position(from, characters(text)))
-      : undefined,
+    typeof text === 'string' && typeof part === 'string' ? indexOf(text, part, start(from)) : undefined,
   lastIndexOf: (text, part, from) =>
     typeof text === 'string' && typeof part === 'string'
-      ? lastIndexOf(text, part, from === undefined ? text.length : position(from, characters(text)))
+      ? lastIndexOf(text, part, from === undefined ? characters(text).length : start(from))
       : undefined,
   substring(text, start, end) {
     if (typeof text !== 'string') return undefined;

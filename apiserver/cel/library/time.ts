@@ -1,6 +1,8 @@
 /** Points in time and spans between them, in nanoseconds. */
+import { inRange } from '../operators.js';
 import { EvaluationError, Opaque, type Value } from '../values.js';
 import { onText, type CelFunction, type Library } from './function.js';
+import { zoneOffset } from './time-zones.js';
 
 const perSecond = 1_000_000_000n;
 const units: Readonly<Record<string, bigint>> = {
@@ -13,11 +15,12 @@ const units: Readonly<Record<string, bigint>> = {
   h: 3600n * perSecond,
 };
 
-class Duration extends Opaque {
+export class Duration extends Opaque {
   readonly type = 'google.protobuf.Duration';
 
   constructor(readonly nanos: bigint) {
     super();
+    inRange(nanos);
   }
 
   override equals(other: Value): boolean {
@@ -30,7 +33,7 @@ class Duration extends Opaque {
   }
 
   override operate(operator: string, other: Value): Value | undefined {
-    if (other instanceof Timestamp && operator === '+') return new Timestamp(other.nanos + this.nanos);
+    if (other instanceof Timestamp && operator === '+') return other.plus(this.nanos);
     if (!(other instanceof Duration)) return undefined;
     if (operator === '+') return new Duration(this.nanos + other.nanos);
     return operator === '-' ? new Duration(this.nanos - other.nanos) : undefined;
@@ -46,20 +49,39 @@ class Duration extends Opaque {
       case 'getSeconds':
         return this.nanos / perSecond;
       case 'getMilliseconds':
-        return (this.nanos / 1_000_000n) % 1000n;
+        return this.nanos / 1_000_000n;
       case 'string':
-        return `${decimal(this.nanos)}s`;
+        return this.json();
+      case 'int':
+        return this.nanos;
       default:
         return undefined;
     }
   }
+
+  override isZero(): boolean {
+    return this.nanos === 0n;
+  }
+
+  override json(): string {
+    return `${decimal(this.nanos)}s`;
+  }
 }
 
-class Timestamp extends Opaque {
+/** The years 1 to 9999, in nanoseconds. */
+const earliest = BigInt(Date.parse('0001-01-01T00:00:00Z')) * 1_000_000n;
+const latest = BigInt(Date.parse('9999-12-31T23:59:59.999Z')) * 1_000_000n + 999_999n;
+
+export class Timestamp extends Opaque {
   readonly type = 'google.protobuf.Timestamp';
 
-  constructor(readonly nanos: bigint) {
+  /** @param zone as it was written, `+02:00`; undefined: UTC */
+  constructor(
+    readonly nanos: bigint,
+    private readonly zone?: string,
+  ) {
     super();
+    if (nanos < earliest || nanos > latest) throw new EvaluationError('timestamp overflow');
   }
 
   override equals(other: Value): boolean {
@@ -74,24 +96,38 @@ class Timestamp extends Opaque {
   override operate(operator: string, other: Value): Value | undefined {
     if (other instanceof Timestamp && operator === '-') return new Duration(this.nanos - other.nanos);
     if (!(other instanceof Duration)) return undefined;
-    if (operator === '+') return new Timestamp(this.nanos + other.nanos);
-    return operator === '-' ? new Timestamp(this.nanos - other.nanos) : undefined;
+    if (operator === '+') return this.plus(other.nanos);
+    return operator === '-' ? this.plus(-other.nanos) : undefined;
+  }
+
+  plus(nanos: bigint): Timestamp {
+    return new Timestamp(this.nanos + nanos, this.zone);
   }
 
   override call(name: string, [zone]: readonly Value[]): Value | undefined {
     if (zone !== undefined && typeof zone !== 'string') return undefined;
-    if (name === 'string') return this.#text();
-    const shifted = new Date(Number(this.nanos / 1_000_000n) + offsetOf(zone));
+    if (name === 'string') return this.text();
+    if (name === 'int') return floor(this.nanos, perSecond);
     const part = parts[name];
-    return part === undefined ? undefined : BigInt(part(shifted));
+    if (part === undefined) return undefined;
+    const milliseconds = Number(floor(this.nanos, 1_000_000n));
+    return BigInt(part(new Date(milliseconds + zoneOffset(zone, milliseconds))));
   }
 
-  #text(): string {
-    const date = new Date(Number(this.nanos / 1_000_000n)).toISOString().slice(0, 19);
-    const fraction = this.nanos % perSecond;
-    return fraction === 0n
-      ? `${date}Z`
-      : `${date}.${fraction.toString().padStart(9, '0').replace(/0+$/, '')}Z`;
+  /** In its own zone. */
+  text(): string {
+    return this.#in(this.zone);
+  }
+
+  override json(): string {
+    return this.#in(undefined);
+  }
+
+  #in(zone: string | undefined): string {
+    const seconds = floor(this.nanos, perSecond);
+    const date = new Date(Number(seconds) * 1000 + zoneOffset(zone, 0)).toISOString().slice(0, 19);
+    const fraction = (this.nanos - seconds * perSecond).toString().padStart(9, '0').replace(/0+$/, '');
+    return `${date}${fraction === '' ? '' : `.${fraction}`}${zone ?? 'Z'}`;
   }
 }
 
@@ -110,12 +146,9 @@ const parts: Readonly<Record<string, (date: Date) => number>> = {
   getMilliseconds: (date) => date.getUTCMilliseconds(),
 };
 
-/** Milliseconds. Zones are UTC and fixed offsets: `+02:00`. */
-function offsetOf(zone: string | undefined): number {
-  if (zone === undefined || zone === '' || zone === 'UTC') return 0;
-  const [all, sign, hours = '', minutes = ''] = /^([+-]?)(\d{2}):(\d{2})$/.exec(zone) ?? [];
-  if (all === undefined) throw new EvaluationError(`the time zone ${JSON.stringify(zone)} is not known`);
-  return (Number(hours) * 60 + Number(minutes)) * 60_000 * (sign === '-' ? -1 : 1);
+/** The whole number below. */
+function floor(value: bigint, by: bigint): bigint {
+  return value / by - (value % by < 0n ? 1n : 0n);
 }
 
 function decimal(nanos: bigint): string {
@@ -124,10 +157,14 @@ function decimal(nanos: bigint): string {
   return `${sign}${absolute / perSecond}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
+function unlike(type: string): EvaluationError {
+  return new EvaluationError(`type conversion error from 'string' to 'google.protobuf.${type}'`);
+}
+
 function parseDuration(text: string): Duration {
   const [all, sign = '', body = ''] =
     /^([+-]?)((?:(?:\d{1,12}(?:\.\d{0,9})?|\.\d{1,9})(?:ns|us|µs|ms|s|m|h))+|0)$/.exec(text) ?? [];
-  if (all === undefined) throw new EvaluationError(`${JSON.stringify(text)} is no duration`);
+  if (all === undefined) throw unlike('Duration');
   let nanos = 0n;
   for (const [, whole = '', fraction = '', unit = ''] of body.matchAll(
     /(\d*)(?:\.(\d*))?(ns|us|µs|ms|s|m|h)/g,
@@ -143,9 +180,9 @@ function parseTimestamp(text: string): Timestamp {
   const [all, date = '', fraction = '', zone = ''] =
     /^(\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?([Zz]|[+-]\d{2}:\d{2})$/.exec(text) ?? [];
   const milliseconds = Date.parse(`${date}${zone}`);
-  if (all === undefined || Number.isNaN(milliseconds))
-    throw new EvaluationError(`${JSON.stringify(text)} is no timestamp of RFC 3339`);
-  return new Timestamp(BigInt(milliseconds) * 1_000_000n + BigInt(fraction.padEnd(9, '0')));
+  if (all === undefined || Number.isNaN(milliseconds)) throw unlike('Timestamp');
+  const own = /^[Zz]$|^[+-]00:00$/.test(zone) ? undefined : zone;
+  return new Timestamp(BigInt(milliseconds) * 1_000_000n + BigInt(fraction.padEnd(9, '0')), own);
 }
 
 const same =
@@ -154,7 +191,9 @@ const same =
     values[0] instanceof type ? values[0] : parse(...values);
 
 export const times: Library = {
-  duration: same(Duration, onText(parseDuration)),
+  duration: same(Duration, (value) =>
+    typeof value === 'bigint' ? new Duration(value) : onText(parseDuration)(value ?? null),
+  ),
   timestamp: same(Timestamp, (value) =>
     typeof value === 'bigint' ? new Timestamp(value * perSecond) : onText(parseTimestamp)(value ?? null),
   ),

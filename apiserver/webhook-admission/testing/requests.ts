@@ -4,6 +4,7 @@ import type { AdmissionContext, AdmissionPlugin, AdmissionRequest } from '../../
 import { defaultConfiguration } from '../../admission/configuration/defaults.js';
 import { compileWebhooks, type Webhook, type WebhookConfiguration } from '../configuration.js';
 import type { WebhookDependencies } from '../invocation.js';
+import type { AdmissionReview } from '../review.js';
 
 export type WebhookSpec = NonNullable<WebhookConfiguration['webhooks']>[number];
 
@@ -80,11 +81,7 @@ export function context(signal?: AbortSignal): Recorded {
   };
 }
 
-export interface Asked {
-  readonly uid: string;
-  readonly object: KubernetesObject;
-  readonly [member: string]: unknown;
-}
+export type Asked = AdmissionReview['request'];
 
 /** What the webhook of a URL's host answers; a string: why the call fails. */
 export type Answers = Readonly<Record<string, (asked: Asked) => object | string>>;
@@ -99,8 +96,7 @@ export function fakeDependencies(answers: Answers): WebhookDependencies & { read
       call({ url = '' }, review) {
         const { hostname } = new URL(url);
         calls.push(hostname);
-        // `reviewOf` has made it.
-        const answer = answers[hostname]?.(review.request as unknown as Asked) ?? 'nobody is there';
+        const answer = answers[hostname]?.(review.request) ?? 'nobody is there';
         if (typeof answer === 'string') return Promise.reject(new Error(answer));
         return Promise.resolve({
           apiVersion: 'admission.k8s.io/v1',
@@ -128,11 +124,11 @@ export async function mutate(
   recorded: AdmissionContext,
   between?: () => void,
 ): Promise<void> {
-  const follow = await plugin.mutateLate?.(asked, recorded, (patched) => {
+  const late = await plugin.mutateLate?.(asked, recorded, (patched) => {
     Object.assign(asked.object ?? {}, patched);
   });
   between?.();
-  await follow?.();
+  if (late?.changed === true) await late.again();
 }
 
 export function patchOf(...operations: readonly object[]): {

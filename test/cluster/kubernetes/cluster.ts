@@ -5,7 +5,7 @@ import { startApiserver, type Apiserver } from '../../../deploy/apiserver/apiser
 import { parseApiserverOptions } from '../../../deploy/apiserver/options.js';
 import { apiserverRules } from '../../../deploy/rbac/apiserver.js';
 import { clusterRoleBindings, clusterRoles } from '../../../deploy/rbac/cluster-roles.js';
-import { requestOf, type Answer, type RequestOptions } from '../../apiserver/test-server.js';
+import { json, requestOf, type Answer, type RequestOptions } from '../../apiserver/test-server.js';
 import { command, eventually, type CommandResult } from '../../e2e/harness.js';
 import type { Assets } from './assets.js';
 import { ControlPlane, serviceName, serviceNamespace } from './control-plane.js';
@@ -253,13 +253,13 @@ async function grant(plane: ControlPlane): Promise<void> {
 /** What the server says that it serves. */
 async function served(plane: ControlPlane, { port }: Apiserver): Promise<readonly GroupVersion[]> {
   const answer = await requestOf({ port, ca: plane.authority.cert })('GET', '/apis', { token: 'admin' });
-  const { groups } = answer.json() as unknown as {
+  const { groups } = json<{
     readonly groups: readonly {
       readonly name: string;
       readonly versions: readonly { readonly version: string }[];
       readonly preferredVersion: { readonly version: string };
     }[];
-  };
+  }>(answer);
   return groups
     .filter(({ name }) => name.endsWith('kubevirt.io'))
     .flatMap(({ name: group, versions, preferredVersion }) =>

@@ -10,7 +10,9 @@ import { aggregationSuite } from './suites/aggregation.js';
 import { auditSuite } from './suites/audit.js';
 import { authorizationSuite } from './suites/authorization.js';
 import { controllersSuite } from './suites/controllers.js';
+import { expressionsSuite } from './suites/expressions.js';
 import { kubectlSuite } from './suites/kubectl.js';
+import { mutatingPoliciesSuite } from './suites/mutating-policies.js';
 import { policiesSuite } from './suites/policies.js';
 import { rotationSuite } from './suites/rotation.js';
 import { streamsSuite } from './suites/streams.js';
@@ -34,6 +36,8 @@ function suite(assets: Assets, store: Store): void {
     authorizationSuite(cluster);
     admissionSuite(cluster);
     policiesSuite(cluster);
+    if (store === 'level') expressionsSuite(cluster);
+    mutatingPoliciesSuite(cluster);
     streamsSuite(cluster);
     auditSuite(cluster);
     controllersSuite(cluster, assets.kubeControllerManager !== undefined);

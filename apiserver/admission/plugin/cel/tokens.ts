@@ -56,7 +56,7 @@ export function tokenize(text: string): readonly Token[] {
     }
     const token =
       literal(match, at) ??
-      word(match('identifier')?.[0], at, tokens.at(-1)?.text === '.') ??
+      word(match('identifier')?.[0], at, namesField(tokens.at(-1)?.text, text.slice(at))) ??
       symbol(match('symbol')?.[0], at);
     if (token === undefined)
       throw new CelError(`${JSON.stringify(text.charAt(at))} begins no word of CEL`, at);
@@ -86,7 +86,12 @@ function literal(
   return undefined;
 }
 
-/** Behind a dot stand names of fields, which may be words that are kept elsewhere. */
+/** Behind a dot, and before the colon of a message's literal. */
+function namesField(before: string | undefined, rest: string): boolean {
+  return before === '.' || ((before === '{' || before === ',') && /^\w+\s*:/.test(rest));
+}
+
+/** Names of fields may be words that are kept elsewhere. */
 function word(text: string | undefined, at: number, isField: boolean): Token | undefined {
   if (text === undefined) return undefined;
   if (text === 'true' || text === 'false') return { kind: 'literal', type: 'bool', text, at };

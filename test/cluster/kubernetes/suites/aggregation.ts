@@ -1,6 +1,7 @@
 /** What kube-apiserver makes of our discovery and documents. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { json } from '../../../apiserver/test-server.js';
 import { eventually } from '../../../e2e/harness.js';
 import type { KubernetesCluster } from '../cluster.js';
 
@@ -40,7 +41,7 @@ export function aggregationSuite(cluster: () => KubernetesCluster): void {
           token: 'admin',
           headers: { accept: aggregated },
         });
-        const { items } = answer.json() as unknown as AggregatedDiscovery;
+        const { items } = json<AggregatedDiscovery>(answer);
         return items
           .filter(({ metadata }) => metadata.name.endsWith('kubevirt.io'))
           .flatMap(({ metadata, versions }) => versions.map((each) => ({ ...each, group: metadata.name })));
@@ -99,7 +100,7 @@ export function aggregationSuite(cluster: () => KubernetesCluster): void {
         token: 'admin',
         headers: { accept: 'application/json' },
       });
-      const document = answer.json() as unknown as {
+      const document = json<{
         readonly paths: Readonly<Record<string, unknown>>;
         readonly definitions: Readonly<
           Record<
@@ -107,7 +108,7 @@ export function aggregationSuite(cluster: () => KubernetesCluster): void {
             { readonly 'x-kubernetes-group-version-kind'?: readonly { readonly kind: string }[] }
           >
         >;
-      };
+      }>(answer);
       const path = '/apis/kubevirt.io/v1/namespaces/{namespace}/virtualmachines/{name}';
       assert.ok(
         path in document.paths,
@@ -123,9 +124,9 @@ export function aggregationSuite(cluster: () => KubernetesCluster): void {
     });
 
     test('OpenAPI v3 of a group is ours, by the hash that kube-apiserver gives', async () => {
-      const index = (await cluster().must('GET', '/openapi/v3')).json() as unknown as {
+      const index = json<{
         readonly paths: Readonly<Record<string, { readonly serverRelativeURL: string }>>;
-      };
+      }>(await cluster().must('GET', '/openapi/v3'));
       const place = index.paths['apis/kubevirt.io/v1']?.serverRelativeURL ?? '';
       assert.match(place, /^\/openapi\/v3\/apis\/kubevirt\.io\/v1\?hash=/);
       const answer = await cluster().must('GET', place);

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ResourceQuota } from '../../../../openapi/generated/types/core_v1.js';
 import type { KubernetesObject } from '../../../../openapi/meta.js';
+import { json } from '../../../apiserver/test-server.js';
 import { eventually } from '../../../e2e/harness.js';
 import type { KubernetesCluster } from '../cluster.js';
 import { halted, preference, preferencesIn } from '../manifests.js';
@@ -14,14 +15,14 @@ const patience = 90;
 
 export function controllersSuite(cluster: () => KubernetesCluster, hasControllers: boolean): void {
   const options = hasControllers ? {} : { skip: 'KUBEBUILDER_ASSETS has no kube-controller-manager' };
-  const isGone = (path: string): Promise<void> =>
+  const isGone = (path: string): Promise<true> =>
     eventually(
       `${path} is gone`,
       async () => (await cluster().request('GET', path)).status === 404,
       patience,
     );
   const created = async (path: string, object: object): Promise<KubernetesObject> =>
-    (await cluster().must('POST', path, object)).json() as unknown as KubernetesObject;
+    json<KubernetesObject>(await cluster().must('POST', path, object));
   const ownedBy = ({ apiVersion, kind, metadata }: KubernetesObject, more: object = {}): object => ({
     ownerReferences: [{ apiVersion, kind, name: metadata.name, uid: metadata.uid, ...more }],
   });
@@ -84,7 +85,7 @@ export function controllersSuite(cluster: () => KubernetesCluster, hasController
         cluster().get(['delete', `vmpref/${name}`, '-n', namespace, `--cascade=${how}`, '--wait=false']);
       await cascade('orphaning', 'orphan');
       await isGone(at('orphaning'));
-      const kept = (await cluster().must('GET', at('kept'))).json() as unknown as KubernetesObject;
+      const kept = json<KubernetesObject>(await cluster().must('GET', at('kept')));
       assert.equal(kept.metadata.ownerReferences, undefined);
       await cascade('waiting', 'foreground');
       await isGone(at('waiting'));
@@ -109,7 +110,7 @@ export function controllersSuite(cluster: () => KubernetesCluster, hasController
             'GET',
             `/api/v1/namespaces/${namespace}/resourcequotas/preferences`,
           );
-          return (quota.json() as unknown as ResourceQuota).status?.used?.[count] === '1';
+          return json<ResourceQuota>(quota).status?.used?.[count] === '1';
         },
         patience,
       );

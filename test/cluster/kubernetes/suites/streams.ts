@@ -7,6 +7,7 @@ import type { VirtualMachine } from '../../../../openapi/generated/types/kubevir
 import { createHttpClient } from '../../../../controllers/runtime/http-client.js';
 import { virtualMachines } from '../../../../controllers/runtime/kinds.js';
 import type { WatchEvent } from '../../../../controllers/runtime/client.js';
+import { json } from '../../../apiserver/test-server.js';
 import type { KubernetesCluster } from '../cluster.js';
 import { halted } from '../manifests.js';
 
@@ -75,9 +76,9 @@ export function streamsSuite(cluster: () => KubernetesCluster): void {
     });
 
     test('a watch sees a write at once', async () => {
-      const { metadata } = (await cluster().must('GET', machines)).json() as unknown as {
+      const { metadata } = json<{
         readonly metadata: { readonly resourceVersion: string };
-      };
+      }>(await cluster().must('GET', machines));
       const watching = cluster().get([
         'get',
         'vm',
