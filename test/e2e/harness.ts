@@ -198,14 +198,15 @@ export class Cluster {
   }
 }
 
-/** Polls something that has no event of its own: processes of the machine, what kubectl shows. */
-export async function eventually(
+/** The first value that is found, of what has no event of its own: processes of the machine, what kubectl shows. */
+export async function eventually<T>(
   what: string,
-  holds: () => boolean | Promise<boolean>,
+  found: () => T | false | undefined | Promise<T | false | undefined>,
   seconds = 30,
-): Promise<void> {
+): Promise<T> {
   for (const end = Date.now() + seconds * 1000; Date.now() < end;) {
-    if (await holds()) return;
+    const value = await found();
+    if (value !== false && value !== undefined) return value;
     await delay(100);
   }
   throw new Error(`not within ${seconds} s: ${what}`);
