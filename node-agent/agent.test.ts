@@ -15,6 +15,7 @@ import {
   nodeAgentServerName,
   nodeAgentPath,
 } from '../openapi/node-agent.js';
+import type { Node } from '../openapi/generated/types/core_v1.js';
 import { createNodeAgent } from './agent.js';
 import { eventually } from './testing/eventually.js';
 import { namespace, newPod, newVmi, nodeName } from './testing/objects.js';
@@ -112,4 +113,38 @@ test('a VMI from its pod to its end, with a console, over two lives of the agent
   await eventually(client, pods, pod.metadata, (found) => found === undefined);
   const reasons = client.all(events).map(({ reason }) => reason);
   for (const reason of ['Started', 'ShuttingDown', 'Stopped']) assert.ok(reasons.includes(reason), reason);
+});
+
+const ready = (node: Node | undefined) => findCondition(node?.status?.conditions, 'Ready');
+
+test('a machine that shuts down ends its guests, and says so of itself, its pods and its instances', async (t) => {
+  const { client, start } = await setUp(t);
+  const { agent, stop } = await start();
+  const key = { namespace, name: 'vm' };
+  const vmi = await client.create(virtualMachineInstances, newVmi('vm'));
+  const pod = await client.create(pods, newPod(vmi));
+  await eventually(client, pods, pod.metadata, (found) => found?.status?.phase === 'Running');
+  client.put(virtualMachineInstances, key, (found) => ({
+    ...found,
+    status: { phase: 'Scheduled', nodeName, activePods: { [pod.metadata.uid]: nodeName } },
+  }));
+  await eventually(client, virtualMachineInstances, key, (found) => found?.status?.phase === 'Running');
+  await agent.shutDown(20_000);
+  const node = client.find(nodes, { name: nodeName });
+  assert.deepEqual([ready(node)?.status, ready(node)?.message], ['False', 'node is shutting down']);
+  assert.equal(node?.metadata.labels?.['kubevirt.io/schedulable'], 'false');
+  assert.match(client.find(pods, pod.metadata)?.status?.phase ?? '', /Succeeded|Failed/);
+  const { phase, reason } = client.find(virtualMachineInstances, key)?.status ?? {};
+  assert.deepEqual([phase, reason], ['Failed', 'NodeShutdown']);
+  const late = await client.create(
+    pods,
+    newPod(await client.create(virtualMachineInstances, newVmi('late'))),
+  );
+  await stop();
+  assert.equal(client.find(pods, late.metadata)?.status?.phase, undefined, 'nothing starts any more');
+  await start();
+  await eventually(client, nodes, { name: nodeName }, (found) => ready(found)?.status === 'True');
+  await eventually(client, pods, late.metadata, (found) => found?.status?.phase === 'Running');
+  await client.delete(pods, late.metadata, { gracePeriodSeconds: 0 });
+  await eventually(client, pods, late.metadata, (found) => found === undefined);
 });

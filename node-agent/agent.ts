@@ -8,6 +8,7 @@ import { Informers } from '../controllers/runtime/informers.js';
 import { nodes, virtualMachineInstances } from '../controllers/runtime/kinds.js';
 import type { Logger } from '../controllers/runtime/logger.js';
 import { sharedSignal } from '../controllers/runtime/signals.js';
+import type { VirtualMachineInstance } from '../openapi/generated/types/kubevirt_v1.js';
 import type { KubernetesObject } from '../openapi/meta.js';
 import type { KubeletPodsOptions } from './kubelet/kubelet-pod-host.js';
 import type { MeasureMachines } from './metrics/guest-statistics.js';
@@ -17,6 +18,8 @@ import { NodeRegistration } from './node/node-registration.js';
 import type { PodHost, PodHostContext, PodHostCounts } from './pod-host.js';
 import type { ProcessPodsOptions } from './pod-runtime/process-pod-host.js';
 import { StreamServer, type StreamCredentials } from './streams/stream-server.js';
+import { untilAll } from './until-all.js';
+import { isFinalPhase } from './virtual-machine-instance/status.js';
 import { VirtualMachineInstanceAgent } from './virtual-machine-instance/virtual-machine-instance-agent.js';
 
 export interface NodeAgentOptions {
@@ -54,6 +57,8 @@ export interface NodeAgent extends Runnable {
   counts(): NodeAgentCounts;
   /** What the machines on the node count, for metrics. */
   measure: MeasureMachines;
+  /** The machine shuts down: says so, and ends the guests within so many milliseconds where it runs their pods. Call it while it runs. */
+  shutDown(milliseconds: number): Promise<void>;
   /** Takes the stream server's credentials anew. */
   reload(): void;
 }
@@ -76,6 +81,9 @@ async function podHostOf({
   return openProcessPods(pods, clock);
 }
 
+/** Milliseconds that it may take to tell how guests have ended. */
+const reportTimeout = 5000;
+
 class Agent implements NodeAgent {
   readonly ready: Promise<void>;
   private readonly clock: Clock;
@@ -88,6 +96,8 @@ class Agent implements NodeAgent {
   private readonly synced: readonly Informer<KubernetesObject>[];
   private resolveReady: () => void = () => undefined;
   private running = false;
+  private readonly instanceInformer: Informer<VirtualMachineInstance>;
+  private node: NodeRegistration | undefined;
 
   constructor(
     private readonly options: NodeAgentOptions,
@@ -110,9 +120,9 @@ class Agent implements NodeAgent {
     const shared = { client, clock, logger, recorder, nodeName };
     this.host = hostOf({ ...shared, informers, random, address: options.streams.host });
     const { directories, runtimeUser } = this.host;
-    const instanceInformer = informers.get(virtualMachineInstances, {
+    const instanceInformer = (this.instanceInformer = informers.get(virtualMachineInstances, {
       fieldSelector: `status.nodeName=${nodeName}`,
-    });
+    }));
     this.synced = [...this.host.informers, instanceInformer];
     this.instances = new VirtualMachineInstanceAgent({
       ...shared,
@@ -121,6 +131,7 @@ class Agent implements NodeAgent {
       prepare: (vmi, pod, signal) => this.host.prepare(vmi, pod, signal),
       probes: this.host.probes,
       node: { launcherVersion: options.version, runtimeUser },
+      nodeShutsDown: () => this.node?.shutsDown === true,
       metrics,
     });
     this.streams = new StreamServer({
@@ -149,6 +160,14 @@ class Agent implements NodeAgent {
     return this.instances.measure();
   }
 
+  async shutDown(milliseconds: number): Promise<void> {
+    this.logger.info({ milliseconds }, 'the node shuts down');
+    await this.node?.shutDown();
+    await this.host.shutDown?.(milliseconds);
+    const told = ({ status }: VirtualMachineInstance): boolean => isFinalPhase(status?.phase);
+    await untilAll(this.instanceInformer, told, this.clock, reportTimeout);
+  }
+
   reload(): void {
     this.streams.reload();
   }
@@ -162,6 +181,7 @@ class Agent implements NodeAgent {
     this.running = true;
     logger.info({ address: streams.host, port }, 'the node agent listens');
     const registration = this.registration(port);
+    this.node = registration;
     const seen = Promise.all(this.synced.map((informer) => informer.synced(signal))).then(
       () => this.resolveReady(),
       () => undefined,

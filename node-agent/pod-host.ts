@@ -34,6 +34,8 @@ export interface PodHost extends Runnable {
   /** Where somebody probes the guests: the kubelet. */
   readonly probes?: GuestProbes;
   counts(): PodHostCounts;
+  /** Where this agent runs the pods: ends them within so many milliseconds, as the machine shuts down. */
+  shutDown?(milliseconds: number): Promise<void>;
   /**
    * The privileged steps before a launcher gets its VMI. Idempotent: an agent that is killed in between leaves it to the next.
    * @param pod its UID

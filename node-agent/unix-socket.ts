@@ -22,6 +22,14 @@ const pathOnly = 0o10000000;
  */
 export async function connectUnix(path: string, signal?: AbortSignal): Promise<Socket> {
   signal?.throwIfAborted();
+  const socket = await connectBelow(path, signal);
+  // The launcher may have ended meanwhile, and nobody would hear of it any more.
+  if (socket.destroyed)
+    throw cannotConnect(path, socket.errored ?? new Error('the launcher closed the connection'));
+  return socket;
+}
+
+async function connectBelow(path: string, signal?: AbortSignal): Promise<Socket> {
   const directory = await openAt(dirname(path), constants.O_DIRECTORY | constants.O_NOFOLLOW, path);
   try {
     const within = `/proc/self/fd/${directory.fd}/${basename(path)}`;
@@ -68,6 +76,8 @@ function connected(address: string, path: string, signal?: AbortSignal): Promise
       reject(cannotConnect(path, error));
     };
     const succeed = (): void => {
+      // Until the caller listens.
+      socket.on('error', () => undefined);
       settle();
       resolve(socket);
     };

@@ -10,8 +10,9 @@ import type { KubeVirtConfiguration } from '../../openapi/generated/types/kubevi
 import { apiserverCheck, bindAddressFlag, healthUsage, startHealthServer } from '../health/health-server.js';
 import { processMetrics } from '../health/process-metrics.js';
 import { nativirtVersion } from '../version.js';
-import { FlagError, integerFlag, logLevelFlag, parseFlags } from './flags.js';
+import { FlagError, logLevelFlag, parseFlags } from './flags.js';
 import { createLogger, runUntilSignalled } from './process.js';
+import { parseRetryLimits, retryFlags, retryUsage } from './retry-flags.js';
 
 const usage = `Usage: nativirt controllers [FLAGS]
 
@@ -27,9 +28,7 @@ const usage = `Usage: nativirt controllers [FLAGS]
                             (default: others do)
   --kubevirt-configuration FILE   spec.configuration of that object, as JSON (default: none)
   --launcher-image IMAGE    image of launcher pods (default: nativirt-launcher:${nativirtVersion})
-  --retries-per-second N    how many failures each controller tries again in a second (default: 10)
-  --retry-burst N           and how many at once (default: 100)
-${healthUsage}  --log-level LEVEL         trace, debug, info, warn, error (default: info)
+${retryUsage}${healthUsage}  --log-level LEVEL         trace, debug, info, warn, error (default: info)
   --help                    this text
 `;
 
@@ -45,8 +44,7 @@ export const run = (argv: readonly string[]): Promise<number> =>
       'kubevirt-namespace': { type: 'string' },
       'kubevirt-configuration': { type: 'string' },
       'launcher-image': { type: 'string' },
-      'retries-per-second': { type: 'string' },
-      'retry-burst': { type: 'string' },
+      ...retryFlags,
       'health-probe-bind-address': { type: 'string' },
       'log-level': { type: 'string' },
       help: { type: 'boolean', short: 'h' },
@@ -70,10 +68,7 @@ export const run = (argv: readonly string[]): Promise<number> =>
       discovery: createDiscovery(client),
       logger,
       controllers: flags.controllers ?? '*',
-      limits: {
-        perSecond: integerFlag('--retries-per-second', flags['retries-per-second'] ?? '10', 1, 10_000),
-        burst: integerFlag('--retry-burst', flags['retry-burst'] ?? '100', 1, 100_000),
-      },
+      limits: parseRetryLimits(flags),
       launcher: {
         launcherImage: flags['launcher-image'] ?? `nativirt-launcher:${nativirtVersion}`,
         devicePlugins: volumeDirectory === undefined,

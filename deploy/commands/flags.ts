@@ -1,5 +1,6 @@
 /** Flags of the commands: node's parser, with errors in one line. */
 import { parseArgs, type ParseArgsConfig } from 'node:util';
+import { parseDurationMs } from '../../openapi/duration.js';
 
 /** A flag that can not be, in one line. */
 export class FlagError extends Error {
@@ -23,6 +24,16 @@ export function integerFlag(flag: string, text: string, least: number, most: num
   }
   return value;
 }
+
+/** A duration as Go writes it, in milliseconds. */
+export function durationFlag(flag: string, text: string): number {
+  const milliseconds = parseDurationMs(text);
+  if (milliseconds === undefined || milliseconds > longestDuration)
+    throw new FlagError(`${flag} ${text}: must be a duration such as 500ms, 30s or 5m, of at most 24h`);
+  return milliseconds;
+}
+
+const longestDuration = 24 * 60 * 60 * 1000;
 
 export function requiredFlag(flag: string, value: string | undefined): string {
   if (value === undefined || value === '') throw new FlagError(`${flag} must be given`);

@@ -1,5 +1,6 @@
 /** `nativirt standalone` */
 import { parseStandaloneOptions, standaloneUsage } from '../standalone/options.js';
+import { guestsEndNow } from '../standalone/guests-at-stop.js';
 import { startStandalone } from '../standalone/standalone.js';
 import { createLogger, explain, untilSignalled } from './process.js';
 
@@ -16,11 +17,14 @@ export async function run(argv: readonly string[]): Promise<number> {
     process.stdout.write(
       `nativirt is ready at ${standalone.server}; export KUBECONFIG=${standalone.kubeconfig}\n`,
     );
+    let guests: number | undefined;
     try {
       const signal = await Promise.race([signalled, standalone.finished.then(() => 'finished' as const)]);
-      logger.info({ signal }, 'stopping');
+      const { guestsAtStop } = options;
+      if (await guestsEndNow(guestsAtStop)) guests = guestsAtStop.gracePeriod;
+      logger.info({ signal, guests }, 'stopping');
     } finally {
-      await standalone.stop();
+      await standalone.stop(guests);
     }
     return 0;
   } catch (error) {

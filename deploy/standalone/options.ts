@@ -2,7 +2,15 @@
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { parsePodNetwork, podNetworkFlags, podNetworkUsage, type PodNetworkOptions } from './pod-network.js';
+import type { RateLimiterOptions } from '../../controllers/runtime/rate-limiter.js';
 import { integerFlag, logLevelFlag, parseFlags } from '../commands/flags.js';
+import { parseRetryLimits, retryFlags, retryUsage } from '../commands/retry-flags.js';
+import {
+  guestsAtStopFlags,
+  guestsAtStopUsage,
+  parseGuestsAtStop,
+  type GuestsAtStop,
+} from './guests-at-stop.js';
 
 export interface StandaloneOptions {
   readonly dataDirectory: string;
@@ -25,6 +33,9 @@ export interface StandaloneOptions {
   /** Registry of image references that name none. */
   readonly defaultRegistry: string | undefined;
   readonly podNetwork: PodNetworkOptions;
+  readonly guestsAtStop: GuestsAtStop;
+  /** How controllers try failures again. */
+  readonly limits: RateLimiterOptions;
   readonly logLevel: string;
 }
 
@@ -44,10 +55,10 @@ Runs the API server, the controllers and a node agent in the foreground, for thi
   --qemu PATH               the QEMU to run (default: qemu-system-x86_64 on PATH)
   --image-layout-dir DIR    a directory that oci: image references may point into; may be given more than once
   --default-registry HOST   registry of images that name none (default: such images are refused)
-${podNetworkUsage}  --log-level LEVEL         trace, debug, info, warn, error (default: info)
+${podNetworkUsage}${guestsAtStopUsage}${retryUsage}  --log-level LEVEL         trace, debug, info, warn, error (default: info)
   --help                    this text
 
-DIR/admin.kubeconfig is for kubectl. SIGTERM and SIGINT stop it; virtual machines go on and are adopted at the next start.
+DIR/admin.kubeconfig is for kubectl. SIGTERM and SIGINT stop it; virtual machines go on and are adopted at the next start, unless --end-guests says otherwise.
 `;
 
 /** Undefined if the user asked for help. Throws `FlagError`. */
@@ -70,6 +81,8 @@ export function parseStandaloneOptions(argv: readonly string[]): StandaloneOptio
     imageLayoutDirectories: (values['image-layout-dir'] ?? []).map((directory) => path.resolve(directory)),
     defaultRegistry: values['default-registry'],
     podNetwork: parsePodNetwork(values),
+    guestsAtStop: parseGuestsAtStop(values),
+    limits: parseRetryLimits(values),
     logLevel: logLevelFlag(values['log-level']),
   };
 }
@@ -87,6 +100,8 @@ const flags = {
   'image-layout-dir': { type: 'string', multiple: true },
   'default-registry': { type: 'string' },
   ...podNetworkFlags,
+  ...guestsAtStopFlags,
+  ...retryFlags,
   'log-level': { type: 'string' },
   help: { type: 'boolean', short: 'h' },
 } as const;

@@ -8,7 +8,7 @@ import { controllerRules } from '../../controllers/rbac.js';
 import { createDiscovery } from '../../controllers/runtime/discovery.js';
 import { createHttpClient, type HttpClient } from '../../controllers/runtime/http-client.js';
 import { PrometheusControllerMetrics } from '../../controllers/runtime/prometheus-metrics.js';
-import { createNodeAgent } from '../../node-agent/agent.js';
+import { createNodeAgent, type NodeAgent } from '../../node-agent/agent.js';
 import { inRounds, registerGuestStatistics } from '../../node-agent/metrics/guest-statistics.js';
 import { nodeAgentRules, podRuntimeRules } from '../../node-agent/rbac.js';
 import { openLevelBackend } from '../../storage/level/backend.js';
@@ -38,7 +38,8 @@ export interface Standalone {
   readonly kubeconfig: string;
   /** Rejects if a part fails for good; resolves after `stop`. */
   readonly finished: Promise<void>;
-  stop(): Promise<void>;
+  /** `guests`: milliseconds for the guests to shut down; undefined: they run on, and are adopted at the next start. */
+  stop(guests?: number): Promise<void>;
 }
 
 const roles: readonly ComponentRole[] = [
@@ -97,7 +98,8 @@ export async function startStandalone(options: StandaloneOptions, logger: Logger
       server,
       kubeconfig,
       finished: parts.finished,
-      async stop() {
+      async stop(guests) {
+        if (guests !== undefined) await endGuests(parts.agents, guests, logger);
         // The clients first, so that what they still have to say is heard.
         stopping.abort();
         await Promise.allSettled([parts.finished, rotating]);
@@ -111,6 +113,14 @@ export async function startStandalone(options: StandaloneOptions, logger: Logger
   }
 }
 
+/** One node's trouble must not keep the others from ending theirs, nor this process from ending. */
+async function endGuests(agents: readonly NodeAgent[], milliseconds: number, logger: Logger): Promise<void> {
+  const results = await Promise.allSettled(agents.map((agent) => agent.shutDown(milliseconds)));
+  for (const result of results)
+    if (result.status === 'rejected')
+      logger.error({ err: result.reason as unknown }, 'guests could not be ended');
+}
+
 async function startParts(
   options: StandaloneOptions,
   identities: Identities,
@@ -118,8 +128,8 @@ async function startParts(
   logger: Logger,
   registry: Registry,
   signal: AbortSignal,
-): Promise<{ finished: Promise<void> }> {
-  if (options.controllers.length === 0) return { finished: untilAborted(signal) };
+): Promise<{ finished: Promise<void>; agents: readonly NodeAgent[] }> {
+  if (options.controllers.length === 0) return { finished: untilAborted(signal), agents: [] };
   const clientOf = (identity: Identity, fieldManager: string): HttpClient =>
     createHttpClient({
       server,
@@ -136,6 +146,7 @@ async function startParts(
     controllers: options.controllers.join(','),
     launcher: { launcherImage: `nativirt-launcher:${nativirtVersion}` },
     standalone: { volumeDirectory: path.join(options.dataDirectory, 'volumes') },
+    limits: options.limits,
     metrics,
     registry,
   });
@@ -177,7 +188,7 @@ async function startParts(
     network?.removeFromNode(),
   );
   await Promise.race([Promise.all(agents.map((agent) => agent.ready)), finished]);
-  return { finished };
+  return { finished, agents };
 }
 
 /** Where clients on this machine reach a server that listens there. */

@@ -4,6 +4,7 @@ import type { New, Quantity } from '../../openapi/meta.js';
 import { nodeAgentAddressAnnotation } from '../../openapi/node-agent.js';
 import { timestamp } from '../../controllers/runtime/clock.js';
 import {
+  findCondition,
   withCondition,
   type AnyCondition,
   type WantedCondition,
@@ -105,10 +106,24 @@ function resources(facts: HostFacts): Record<string, Quantity> {
   };
 }
 
-function wantedConditions({ disk }: HostFacts): WantedCondition[] {
+/** As kubelets say it. */
+const shuttingDown = 'node is shutting down';
+
+export function isShuttingDown(node: Node | undefined): boolean {
+  const ready = findCondition(node?.status?.conditions, 'Ready');
+  return ready?.status === 'False' && ready.message?.includes(shuttingDown) === true;
+}
+
+function readiness(leaving: boolean): WantedCondition {
+  return leaving
+    ? { type: 'Ready', status: 'False', reason: 'NodeShutdown', message: shuttingDown }
+    : { type: 'Ready', status: 'True', reason: 'NodeAgentReady', message: 'the node agent is ready' };
+}
+
+function wantedConditions({ disk }: HostFacts, leaving: boolean): WantedCondition[] {
   const pressed = disk.available < disk.size * diskPressureShare;
   return [
-    { type: 'Ready', status: 'True', reason: 'NodeAgentReady', message: 'the node agent is ready' },
+    readiness(leaving),
     pressed
       ? {
           type: 'DiskPressure',
@@ -132,15 +147,17 @@ function hostname(identity: NodeIdentity): NodeStatus['addresses'] {
   ];
 }
 
-/** Others' conditions are kept. */
+/** Others' conditions are kept. `leaving`: the machine shuts down. */
 export function nodeStatus(
   before: NodeStatus | undefined,
   identity: NodeIdentity,
   facts: HostFacts,
   now: number,
+  leaving: boolean,
 ): NodeStatus {
   let conditions: AnyCondition[] = [...(before?.conditions ?? [])];
-  for (const condition of wantedConditions(facts)) conditions = withCondition(conditions, condition, now);
+  for (const condition of wantedConditions(facts, leaving))
+    conditions = withCondition(conditions, condition, now);
   const own = resources(facts);
   return {
     ...before,

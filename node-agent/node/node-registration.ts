@@ -10,9 +10,11 @@ import type { Informer } from '../../controllers/runtime/informer.js';
 import { nodes } from '../../controllers/runtime/kinds.js';
 import type { Logger } from '../../controllers/runtime/logger.js';
 import { patchStatus } from '../../controllers/runtime/writes.js';
+import { untilAll } from '../until-all.js';
 import type { HostFacts } from './host-facts.js';
 import {
   heartbeatAnnotation,
+  isShuttingDown,
   newNode,
   nodeAnnotations,
   nodeLabels,
@@ -40,6 +42,7 @@ const farewellTimeout = 2000;
 
 export class NodeRegistration {
   private readonly controller: Controller;
+  private leaving = false;
 
   constructor(private readonly options: NodeRegistrationOptions) {
     const { clock, logger, informer } = options;
@@ -51,6 +54,19 @@ export class NodeRegistration {
       logger,
       workers: 1,
     });
+  }
+
+  /** The machine shuts down, as its Node says: what ends here now does not end by itself. */
+  get shutsDown(): boolean {
+    return this.leaving || isShuttingDown(this.options.informer.get({ name: this.options.identity.name }));
+  }
+
+  /** Says that the machine shuts down. Resolves when the Node does, or after a while. */
+  async shutDown(): Promise<void> {
+    const { informer, clock, identity } = this.options;
+    this.leaving = true;
+    this.controller.enqueue(identity.name);
+    await untilAll(informer, isShuttingDown, clock, farewellTimeout);
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -84,7 +100,7 @@ export class NodeRegistration {
       node = await this.patchMetadata(node, facts, signal);
     }
     if (registerNode && this.isStatusDue(node, facts)) {
-      const status = nodeStatus(node.status, identity, facts, clock.now());
+      const status = nodeStatus(node.status, identity, facts, clock.now(), this.leaving);
       await patchStatus(client, nodes, node, status, signal);
     }
     return { requeueAfter: heartbeatInterval };
@@ -93,7 +109,7 @@ export class NodeRegistration {
   private async patchMetadata(node: Node, facts: HostFacts, signal: AbortSignal): Promise<Node> {
     const { clock, client, identity } = this.options;
     const { labels = {}, annotations = {} } = node.metadata;
-    const wanted = nodeLabels(facts);
+    const wanted = { ...nodeLabels(facts), ...(this.leaving ? { [schedulableLabel]: 'false' } : {}) };
     const stale = staleLabels(labels, wanted);
     const current =
       stale.length === 0 &&
@@ -117,7 +133,8 @@ export class NodeRegistration {
 
   /** The status is written when it changes meaning: free disk space, for one, changes all the time. */
   private isStatusDue({ status }: Node, facts: HostFacts): boolean {
-    const wanted = nodeStatus(status, this.options.identity, facts, this.options.clock.now());
+    const { identity, clock } = this.options;
+    const wanted = nodeStatus(status, identity, facts, clock.now(), this.leaving);
     return !isConditionTrue(status?.conditions, 'Ready') || JSON.stringify(wanted) !== JSON.stringify(status);
   }
 

@@ -10,6 +10,8 @@ import type { Informer } from '../../controllers/runtime/informer.js';
 import { pods } from '../../controllers/runtime/kinds.js';
 import { sharedSignal } from '../../controllers/runtime/signals.js';
 import type { PodDirectories } from '../pod-directory.js';
+import { untilAll } from '../until-all.js';
+import { endLaunchers } from './launchers-end.js';
 import { PodWorker, type PodWorkerOptions } from './pod-worker.js';
 
 export interface PodRuntimeOptions extends PodWorkerOptions {
@@ -23,8 +25,13 @@ interface Running {
   readonly done: Promise<void>;
 }
 
+/** Milliseconds that the status of a pod that has ended may take. */
+const reportTimeout = 5000;
+
 export class PodRuntime {
   private readonly workers = new Map<string, Running>();
+
+  private leaving = false;
 
   constructor(private readonly options: PodRuntimeOptions) {}
 
@@ -58,6 +65,17 @@ export class PodRuntime {
     }
   }
 
+  /** Ends all launchers, and starts none any more. Resolves when their pods say how they ended. */
+  async shutDown(milliseconds: number): Promise<void> {
+    this.leaving = true;
+    const { informer, clock } = this.options;
+    const alive = informer.list().filter((pod) => !hasEnded(pod));
+    await endLaunchers(alive, milliseconds, this.options);
+    const uids = new Set(alive.map(({ metadata }) => metadata.uid));
+    const told = (pod: Pod): boolean => !uids.has(pod.metadata.uid) || hasEnded(pod);
+    await untilAll(informer, told, clock, reportTimeout);
+  }
+
   private look(pod: Pod, signal: AbortSignal): void {
     const { uid } = pod.metadata;
     const running = this.workers.get(uid);
@@ -65,7 +83,7 @@ export class PodRuntime {
       running.worker.update(pod);
       return;
     }
-    if (signal.aborted) return;
+    if (signal.aborted || this.leaving) return;
     const worker = new PodWorker(pod, this.options.directories.of(uid), this.options, signal);
     const done = worker.run().finally(() => this.workers.delete(uid));
     this.workers.set(uid, { worker, done });
@@ -114,4 +132,8 @@ export class PodRuntime {
       logger.info({ uid, killed }, 'removed what was left of a pod that is gone');
     }
   }
+}
+
+function hasEnded({ status }: Pod): boolean {
+  return status?.phase === 'Succeeded' || status?.phase === 'Failed';
 }

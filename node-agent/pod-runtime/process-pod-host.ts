@@ -72,6 +72,7 @@ function processPodHost(
       if (pod === undefined || namespace === undefined) return undefined;
       return { network: await guests.setUp({ vmi, pod, namespace, user: runtimeUser }, signal) };
     },
+    shutDown: (milliseconds) => runtime.shutDown(milliseconds),
     async run(signal) {
       await Promise.all([
         runtime.run(signal),

@@ -83,7 +83,7 @@ function shutdown({ gracePeriodSeconds }) {
       message: 'killed',
     });
   } else {
-    setImmediate(change, { state: 'Shutoff', reason: 'GuestShutdown', message: 'the guest powered off' });
+    setImmediate(change, { state: 'Shutoff', reason: 'ShutdownRequested', message: 'the guest powered off' });
   }
 }
 

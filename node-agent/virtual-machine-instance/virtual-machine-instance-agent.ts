@@ -4,7 +4,7 @@
  * the VMI controller's.
  */
 import type { VirtualMachineInstance } from '../../openapi/generated/types/kubevirt_v1.js';
-import { finalStates, type DomainState } from '../../openapi/launcher/protocol.js';
+import { finalStates, type DomainState, type DomainStatus } from '../../openapi/launcher/protocol.js';
 import type { Client } from '../../controllers/runtime/client.js';
 import type { Clock } from '../../controllers/runtime/clock.js';
 import {
@@ -39,6 +39,8 @@ export interface VirtualMachineInstanceAgentOptions {
   /** VMIs with `status.nodeName` of this node. */
   readonly informer: Informer<VirtualMachineInstance>;
   readonly node: NodeFacts;
+  /** The machine shuts down; never if absent. */
+  readonly nodeShutsDown?: () => boolean;
   readonly metrics?: ControllerMetrics | undefined;
 }
 
@@ -233,7 +235,7 @@ export class VirtualMachineInstanceAgent {
   ): Promise<void> {
     const { client, clock, node, recorder } = this.options;
     const { status: domain } = view;
-    const failure = this.failure(session, view);
+    const failure = this.failure(vmi, session, view);
     const pod = this.sessions.get(key)?.pod ?? '';
     const ready = vmi.spec.readinessProbe === undefined || (this.options.probes?.isReady(pod) ?? true);
     const wanted = nextStatus({ vmi, domain, failure, ready, now: clock.now(), node, part });
@@ -249,7 +251,16 @@ export class VirtualMachineInstanceAgent {
     recordTransition(recorder, { before: vmi, after, domain, failure: failureOf({ domain, failure }) });
   }
 
-  private failure(session: LauncherSession, view: SessionView): Failure | undefined {
+  private failure(
+    vmi: VirtualMachineInstance,
+    session: LauncherSession,
+    view: SessionView,
+  ): Failure | undefined {
+    if (
+      this.options.nodeShutsDown?.() === true &&
+      wasTaken(vmi, view.kind === 'connecting' ? undefined : view.status)
+    )
+      return { reason: 'NodeShutdown', message: 'the node was shut down, and the guest with it' };
     const refusal = session.startRefusal;
     if (refusal !== undefined) return { reason: 'StartRefused', message: refusal.message };
     if (view.kind !== 'ended') return undefined;
@@ -260,6 +271,12 @@ export class VirtualMachineInstanceAgent {
       message: 'the launcher ended without warning, and its guest with it',
     };
   }
+}
+
+/** It has ended because it was told to, and nobody wanted it to but its node: its VM is to run again. */
+function wasTaken({ metadata }: VirtualMachineInstance, domain: DomainStatus | undefined): boolean {
+  if (metadata.deletionTimestamp !== undefined) return false;
+  return domain?.state === 'Killed' || (domain?.state === 'Shutoff' && domain.reason === 'ShutdownRequested');
 }
 
 /** Before Scheduled it is the VMI controller's, and after the end nobody's. */
