@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,9 +18,11 @@ import { fakeQemu } from './path.js';
 /** Bundles the launcher as the build does, into a temporary directory that the caller removes. */
 export async function bundleLauncher(): Promise<{ readonly bundle: string; readonly remove: () => void }> {
   const directory = mkdtempSync(join(tmpdir(), 'nativirt-launcher-'));
+  // Any user may run it.
+  chmodSync(directory, 0o755);
   const bundle = join(directory, 'launcher.mjs');
   await build({
-    entryPoints: [fileURLToPath(new URL('../../launcher/bin.ts', import.meta.url))],
+    entryPoints: [fileURLToPath(new URL('../../deploy/commands/launcher.ts', import.meta.url))],
     bundle: true,
     platform: 'node',
     format: 'esm',
@@ -35,6 +37,8 @@ export interface LauncherProcessOptions {
   readonly bundle: string;
   readonly uid?: string;
   readonly podDir?: string;
+  /** Who runs it, if not who runs the test. */
+  readonly user?: number | undefined;
   readonly qemu?: string;
   readonly env?: Readonly<Record<string, string>>;
   /** Instead of `launcherNodeFlags` and `launcherEnvironment`, to compare. */
@@ -50,7 +54,7 @@ export class LauncherProcess {
   readonly uid: string;
 
   constructor(options: LauncherProcessOptions) {
-    const { bundle, uid = 'uid-1', podDir, qemu = fakeQemu, env = {} } = options;
+    const { bundle, uid = 'uid-1', podDir, user, qemu = fakeQemu, env = {} } = options;
     const { nodeFlags = launcherNodeFlags, nodeEnv = launcherEnvironment } = options;
     this.uid = uid;
     this.podDir = podDir ?? mkdtempSync(join(tmpdir(), 'nativirt-pod-'));
@@ -70,6 +74,7 @@ export class LauncherProcess {
     this.child = spawn(process.execPath, [...nodeFlags, bundle, ...argv], {
       stdio: 'inherit',
       env: { ...process.env, ...nodeEnv, ...env },
+      ...(user === undefined ? {} : { uid: user, gid: user }),
     });
     this.exited = new Promise((resolve) => this.child.once('exit', (code) => resolve(code)));
   }
