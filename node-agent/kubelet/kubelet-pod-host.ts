@@ -2,13 +2,13 @@
 import { launcherLabel, launcherLabelValue, launcherUser } from '../../openapi/launcher/pod.js';
 import { join } from 'node:path';
 import { kubeVirts, pods } from '../../controllers/runtime/kinds.js';
-import type { Pod } from '../../openapi/generated/types/core_v1.js';
 import type { GuestNetworks } from '../network/interface.js';
 import type { PodHost, PodHostContext } from '../pod-host.js';
+import { computeStatus, guestProbes } from '../pod-readiness.js';
 import { containerProcess } from './container-process.js';
 import { ownDevices } from './device-ownership.js';
 import { DevicePlugins } from './device-plugin/device-plugins.js';
-import { computeStatus, KubeletPods } from './kubelet-pods.js';
+import { KubeletPods } from './kubelet-pods.js';
 
 export interface KubeletPodsOptions {
   /** The kubelet's root directory: `/var/lib/kubelet`. */
@@ -40,15 +40,7 @@ export function kubeletPodHost(
     informers: [informer],
     runtimeUser: launcherUser,
     storage: directory,
-    probes: {
-      isReady: (uid) => isReady(directories.pod(uid)),
-      onChange: (listener) =>
-        informer.addHandler({
-          update: (before, pod) => {
-            if (isReady(before) !== isReady(pod)) listener(pod.metadata.uid);
-          },
-        }),
-    },
+    probes: guestProbes(informer),
     counts: () => ({ pods: directories.size, images: 0, imageBytes: 0 }),
     async prepare(vmi, uid, signal) {
       const pod = directories.pod(uid);
@@ -84,9 +76,4 @@ export function kubeletPodHost(
       }
     },
   };
-}
-
-/** The probe of the guest is that of its launcher's container. */
-function isReady(pod: Pod | undefined): boolean {
-  return pod !== undefined && computeStatus(pod)?.ready === true;
 }

@@ -2,9 +2,10 @@
 import { join } from 'node:path';
 import type { ContainerStatus, Pod } from '../../openapi/generated/types/core_v1.js';
 import type { Informer } from '../../controllers/runtime/informer.js';
-import { computeContainer, privateVolume } from '../../openapi/launcher/pod.js';
+import { privateVolume } from '../../openapi/launcher/pod.js';
 import { parseTerminationMessage } from '../../openapi/launcher/termination.js';
 import type { DomainStatus } from '../../openapi/launcher/protocol.js';
+import { computeStatus } from '../pod-readiness.js';
 import { checkedUid, LauncherDirectory, type LauncherDirectories } from '../launcher-directory.js';
 
 export class KubeletPods implements LauncherDirectories {
@@ -72,9 +73,5 @@ const nothingKnown = {
   guestAgentConnected: false,
   guest: undefined,
 } as const;
-
-export function computeStatus({ status }: Pod): ContainerStatus | undefined {
-  return status?.containerStatuses?.find(({ name }) => name === computeContainer);
-}
 
 const isEnded = (status: ContainerStatus | undefined): boolean => status?.state?.terminated !== undefined;

@@ -7,6 +7,7 @@ import type {
   PodCondition,
   PodStatus,
 } from '../../openapi/generated/types/core_v1.js';
+import { computeContainer } from '../../openapi/launcher/pod.js';
 import { qosClass } from './qos-class.js';
 
 export interface Waiting {
@@ -28,7 +29,13 @@ export interface Ended {
 export type PodState =
   /** Volumes and images are being prepared; `waiting` is by container, for those with more to say than usual. */
   | { readonly kind: 'Preparing'; readonly waiting: ReadonlyMap<string, Waiting> }
-  | { readonly kind: 'Running'; readonly startedAt: string; readonly images: ReadonlyMap<string, string> }
+  | {
+      readonly kind: 'Running';
+      readonly startedAt: string;
+      readonly images: ReadonlyMap<string, string>;
+      /** Of the launcher's container: what its readiness probe says, true without one. */
+      readonly ready: boolean;
+    }
   | { readonly kind: 'Ended'; readonly ended: Ended }
   /** Never started: this runtime does not run such pods. */
   | { readonly kind: 'Rejected'; readonly reason: string; readonly message: string };
@@ -55,7 +62,8 @@ function containerState(container: Container, state: PodState): ContainerState {
       const { exitCode, reason, message, startedAt, finishedAt } = state.ended;
       const times = { finishedAt, ...(startedAt === undefined ? {} : { startedAt }) };
       // The other containers only held files.
-      if (container.name !== 'compute') return { terminated: { exitCode: 0, reason: 'Completed', ...times } };
+      if (container.name !== computeContainer)
+        return { terminated: { exitCode: 0, reason: 'Completed', ...times } };
       return { terminated: { exitCode, reason, message, ...times } };
     }
     case 'Rejected':
@@ -69,7 +77,7 @@ function containerStatus(container: Container, state: PodState): ContainerStatus
     name: container.name,
     image: container.image ?? '',
     imageID: running ? (state.images.get(container.name) ?? '') : '',
-    ready: running,
+    ready: running && (container.name !== computeContainer || state.ready),
     started: running,
     restartCount: 0,
     state: containerState(container, state),
@@ -90,7 +98,7 @@ function phaseOf(state: PodState): 'Pending' | 'Running' | 'Succeeded' | 'Failed
 }
 
 function conditions(pod: Pod, state: PodState, now: string): PodCondition[] {
-  const ready = state.kind === 'Running';
+  const ready = state.kind === 'Running' && state.ready;
   const why = ready ? {} : { reason: state.kind === 'Ended' ? 'PodCompleted' : 'ContainersNotReady' };
   const wanted: PodCondition[] = [
     { type: 'PodScheduled', status: 'True' },

@@ -8,20 +8,21 @@
  */
 import type { Pod } from '../../openapi/generated/types/core_v1.js';
 import { launcherLabel, launcherLabelValue } from '../../openapi/launcher/pod.js';
-import { finalStates } from '../../openapi/launcher/protocol.js';
-import { Backoff } from '../../controllers/runtime/backoff.js';
-import { sleep, timestamp } from '../../controllers/runtime/clock.js';
+import { timestamp } from '../../controllers/runtime/clock.js';
 import { findCondition } from '../../controllers/runtime/conditions.js';
-import { isConflict, isNotFound } from '../../controllers/runtime/errors.js';
-import { pods } from '../../controllers/runtime/kinds.js';
-import { enter } from '../network/commands.js';
-import { NetworkError, type PodAttachment, type PodNetwork } from '../network/interface.js';
+import type { PodNetwork } from '../network/interface.js';
 import type { PodDirectory } from '../pod-directory.js';
+import { computeStatus } from '../pod-readiness.js';
 import { aborted, linkSignals, type LinkedSignal } from '../signals.js';
 import { PodError } from './errors.js';
+import { exitReason } from './exit-reason.js';
 import { LauncherProcess, type LauncherCommand, type LauncherExit } from './launcher-process.js';
 import { podStatus, type Ended, type PodState } from './pod-status.js';
+import { removePod } from './pod-removal.js';
 import { Preparation, type PreparationOptions } from './preparation.js';
+import { computeOf, runContainerProbes } from './probes/container-probes.js';
+import { launcherTarget } from './probes/launcher-target.js';
+import { SandboxNetwork } from './sandbox-network.js';
 import { StatusWriter } from './status-writer.js';
 import { Termination } from './termination.js';
 
@@ -42,7 +43,7 @@ export class PodWorker {
   private readonly startTime: string;
   private state: PodState = { kind: 'Preparing', waiting: new Map() };
   private launcher: LauncherProcess | undefined;
-  private attachment: PodAttachment | undefined;
+  private readonly network: SandboxNetwork;
   private readonly stopLink: LinkedSignal;
   private readonly stopped: Promise<void>;
 
@@ -57,6 +58,7 @@ export class PodWorker {
     this.stopped = aborted(this.stop);
     this.termination = new Termination(options.clock);
     this.status = new StatusWriter(pod, { ...options, signal: this.stop });
+    this.network = new SandboxNetwork(pod, options.network, options.logger);
     this.startTime = timestamp(options.clock.now());
     this.update(pod);
   }
@@ -72,7 +74,7 @@ export class PodWorker {
   update(pod: Pod): void {
     this.pod = pod;
     // A controller takes the readiness of a silent node's pods away: this agent has been silent, and is back.
-    if (this.state.kind === 'Running' && isMarkedUnready(pod)) this.setState(this.state);
+    if (this.state.kind === 'Running' && this.state.ready && isMarkedUnready(pod)) this.setState(this.state);
     if (pod.metadata.deletionTimestamp === undefined) return;
     this.termination.request((pod.metadata.deletionGracePeriodSeconds ?? 30) * 1000);
   }
@@ -89,7 +91,10 @@ export class PodWorker {
     try {
       await this.live();
       await Promise.race([this.termination.requested, this.stopped]);
-      if (!this.isStopped()) await this.remove();
+      if (this.isStopped()) return;
+      const { directory, network, termination, options } = this;
+      const vanished = (): boolean => termination.vanished;
+      await removePod(this.pod, { ...options, directory, network, vanished }, this.stop);
     } catch (error) {
       if (!this.isStopped()) log.error({ err: error }, 'a pod worker failed');
     } finally {
@@ -123,8 +128,8 @@ export class PodWorker {
     // Who deletes a pod watches its going, not its status.
     if (this.termination.signal.aborted) return;
     const { clock, address } = this.options;
-    const { startTime, attachment } = this;
-    const podAddresses = attachment?.addresses;
+    const { startTime } = this;
+    const podAddresses = this.network.addresses;
     this.status.set(() =>
       podStatus(this.pod, this.state, { now: timestamp(clock.now()), startTime, address, podAddresses }),
     );
@@ -147,7 +152,7 @@ export class PodWorker {
     // A launcher that was started before everything was prepared has no VMI yet: it is started anew.
     if (!(prepared && recorded !== undefined) && !isEnded(this.pod)) return false;
     await this.directory.killProcesses();
-    await this.leaveNetwork();
+    await this.network.leave();
     await this.end({ exitCode: undefined, signal: undefined });
     return true;
   }
@@ -155,7 +160,7 @@ export class PodWorker {
   private async start(work: AbortSignal): Promise<void> {
     const { clock, logger } = this.options;
     if (this.launcher === undefined) await this.bringUp(work);
-    else await this.attach(work);
+    else await this.network.attach(work);
     const images = (await this.directory.preparedImages()) ?? new Map<string, string>();
     const launcher = this.launcher;
     if (launcher === undefined) throw new Error('brought up without a launcher');
@@ -164,13 +169,15 @@ export class PodWorker {
     if (client === undefined) return;
     client.close();
     logger.info({ pod: this.pod.metadata.name, pid: launcher.identity?.pid }, 'the launcher is ready');
+    const running = { kind: 'Running', images } as const;
     if (this.pod.status?.phase !== 'Running') {
-      this.setState({ kind: 'Running', startedAt: timestamp(clock.now()), images });
-    } else {
-      const startedAt = this.pod.status.containerStatuses?.find(({ state }) => state?.running)?.state
-        ?.running;
-      this.state = { kind: 'Running', startedAt: startedAt?.startedAt ?? this.startTime, images };
+      const ready = computeOf(this.pod)?.readinessProbe === undefined;
+      this.setState({ ...running, startedAt: timestamp(clock.now()), ready });
+      return;
     }
+    const compute = computeStatus(this.pod);
+    const startedAt = compute?.state?.running?.startedAt ?? this.startTime;
+    this.state = { ...running, startedAt, ready: compute?.ready !== false };
   }
 
   private async bringUp(work: AbortSignal): Promise<void> {
@@ -178,7 +185,7 @@ export class PodWorker {
     await this.directory.killProcesses();
     await this.directory.remove();
     await this.directory.create();
-    await this.attach(work);
+    await this.network.attach(work);
     const preparation = new Preparation(
       this.pod,
       this.directory,
@@ -198,44 +205,14 @@ export class PodWorker {
     await this.directory.recordPrepared(preparation.images);
   }
 
-  private async attach(work: AbortSignal): Promise<void> {
-    try {
-      this.attachment = await this.options.network?.attach(this.pod, work);
-    } catch (error) {
-      if (!(error instanceof NetworkError)) throw error;
-      throw new PodError('FailedCreatePodSandBox', error.message, { cause: error });
-    }
-  }
-
-  private async detach(): Promise<void> {
-    await this.options.network?.detach(this.pod.metadata.uid);
-    this.attachment = undefined;
-  }
-
-  /** Nothing of the pod runs any more. What can not be given back now is when the pod is removed. */
-  private async leaveNetwork(): Promise<void> {
-    try {
-      await this.detach();
-    } catch (error) {
-      const { name, namespace } = this.pod.metadata;
-      this.options.logger.warn({ err: error, pod: name, namespace }, 'cannot remove the network of a pod');
-    }
-  }
-
   private async spawn(): Promise<void> {
     const { name, namespace = '', uid, annotations } = this.pod.metadata;
     const owner = this.pod.metadata.ownerReferences?.find(({ controller }) => controller === true);
-    this.launcher = await LauncherProcess.start(this.directory, this.launcherCommand(), {
+    this.launcher = await LauncherProcess.start(this.directory, this.network.entered(this.options.launcher), {
       name: annotations?.[domainAnnotation] ?? owner?.name ?? name,
       namespace,
       uid: owner?.uid ?? uid,
     });
-  }
-
-  private launcherCommand(): LauncherCommand {
-    const { launcher } = this.options;
-    if (this.attachment === undefined) return launcher;
-    return { ...launcher, command: [...enter(this.attachment.namespace), ...launcher.command] };
   }
 
   private async fail(error: unknown): Promise<void> {
@@ -247,16 +224,26 @@ export class PodWorker {
     recorder.event(this.pod, 'Warning', reason, message);
     await this.directory.killProcesses();
     await this.launcher?.exited;
-    await this.leaveNetwork();
+    await this.network.leave();
     this.setState({ kind: 'Ended', ended: { ...this.ending(1), succeeded: false, reason, message } });
   }
 
   /** Until the launcher has ended and nothing of it is left, or `stop`. */
   private async supervise(launcher: LauncherProcess): Promise<void> {
     const exited = launcher.exited;
-    await Promise.race([exited, this.termination.requested, this.stopped]);
-    if (this.isStopped()) return;
-    if (this.termination.signal.aborted) await this.terminate(launcher);
+    const liveness = new Termination(this.options.clock);
+    const probes = new AbortController();
+    this.probe(liveness, probes.signal);
+    try {
+      await Promise.race([exited, liveness.requested, this.termination.requested, this.stopped]);
+      if (this.isStopped()) return;
+      probes.abort();
+      if (this.termination.signal.aborted || liveness.signal.aborted)
+        await this.terminate(launcher, liveness);
+    } finally {
+      probes.abort();
+      liveness.dispose();
+    }
     if (this.isStopped()) return;
     const exit = await exited;
     // QEMU must never outlive its launcher.
@@ -267,15 +254,36 @@ export class PodWorker {
         'the launcher left processes; killed',
       );
     }
-    await this.leaveNetwork();
+    await this.network.leave();
     await this.end(exit);
   }
 
-  private async terminate(launcher: LauncherProcess): Promise<void> {
+  /** `liveness` is told when the launcher is to end because its guest does not answer. */
+  private probe(liveness: Termination, signal: AbortSignal): void {
+    const { pod, state } = this;
+    if (state.kind !== 'Running') return;
+    const { clock, recorder, launcher } = this.options;
+    void runContainerProbes(
+      {
+        pod,
+        target: launcherTarget(this.directory, launcher),
+        clock,
+        recorder,
+        startedAt: Date.parse(state.startedAt),
+        wasReady: state.ready,
+        onReady: (ready) => this.setState({ ...state, ready }),
+        onDead: (graceMilliseconds) => liveness.request(graceMilliseconds),
+      },
+      signal,
+    );
+  }
+
+  private async terminate(launcher: LauncherProcess, liveness: Termination): Promise<void> {
     const ended = launcher.exited.then(() => undefined);
-    this.options.recorder.event(this.pod, 'Normal', 'Killing', 'Stopping the launcher');
+    const why = liveness.signal.aborted ? ': its liveness probe fails' : '';
+    this.options.recorder.event(this.pod, 'Normal', 'Killing', `Stopping the launcher${why}`);
     await launcher.signal('SIGTERM');
-    await Promise.race([ended, this.termination.expired, this.stopped]);
+    await Promise.race([ended, this.termination.expired, liveness.expired, this.stopped]);
     if (this.isStopped()) return;
     await this.directory.killProcesses();
     await launcher.signal('SIGKILL');
@@ -287,48 +295,11 @@ export class PodWorker {
     return { exitCode, startedAt, finishedAt: timestamp(this.options.clock.now()) };
   }
 
-  private async end({ exitCode, signal }: LauncherExit): Promise<void> {
+  private async end(exit: LauncherExit): Promise<void> {
     if (isEnded(this.pod)) return;
-    const last = await this.directory.lastStatus();
-    const final = last !== undefined && finalStates.includes(last.state) ? last : undefined;
-    // Of a launcher that nobody waited for, only its last words tell how it ended.
-    const succeeded =
-      exitCode === 0 || (exitCode === undefined && final !== undefined && final.state !== 'Failed');
-    if (succeeded) {
-      const message = final?.message ?? 'the launcher ended before it got a virtual machine instance';
-      this.setState({ kind: 'Ended', ended: { ...this.ending(0), succeeded, reason: 'Completed', message } });
-      return;
-    }
-    const code = exitCode === undefined ? '' : ` with code ${exitCode}`;
-    const how = signal === undefined ? code : ` by ${signal}`;
-    const reason = final?.reason ?? 'Error';
-    const message =
-      final?.message ?? `the launcher ended${how} without saying why; see ${this.directory.log}`;
-    this.options.recorder.event(this.pod, 'Warning', 'Failed', message);
-    // As a shell tells the end by SIGKILL.
-    const ending = this.ending(exitCode ?? (signal === undefined ? 1 : 137));
-    this.setState({ kind: 'Ended', ended: { ...ending, succeeded: false, reason, message } });
-  }
-
-  private async remove(): Promise<void> {
-    const { clock, client, logger, random } = this.options;
-    const { namespace, name, uid } = this.pod.metadata;
-    await this.directory.killProcesses();
-    const backoff = new Backoff({ minimum: 100, maximum: 10_000, random });
-    while (!this.isStopped()) {
-      try {
-        await this.detach();
-        await this.directory.remove();
-        if (this.termination.vanished) return;
-        const preconditions = { uid };
-        await client.delete(pods, { namespace, name }, { gracePeriodSeconds: 0, preconditions }, this.stop);
-        return;
-      } catch (error) {
-        if (this.isStopped() || isNotFound(error) || isConflict(error)) return;
-        logger.warn({ err: error, pod: name, namespace }, 'cannot remove a pod that has ended; trying again');
-        await sleep(clock, backoff.next(), this.stop).catch(() => undefined);
-      }
-    }
+    const { exitCode, ...end } = exitReason(exit, await this.directory.lastStatus(), this.directory.log);
+    if (!end.succeeded) this.options.recorder.event(this.pod, 'Warning', 'Failed', end.message);
+    this.setState({ kind: 'Ended', ended: { ...this.ending(exitCode), ...end } });
   }
 }
 

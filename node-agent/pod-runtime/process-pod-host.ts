@@ -10,6 +10,7 @@ import { PodDirectories } from '../pod-directory.js';
 import { GuestNetworks } from '../network/guest-networks.js';
 import type { PodNetwork } from '../network/interface.js';
 import type { PodHost, PodHostContext } from '../pod-host.js';
+import { guestProbes } from '../pod-readiness.js';
 import type { LauncherCommand } from './launcher-process.js';
 import { PodRuntime } from './pod-runtime.js';
 
@@ -57,6 +58,7 @@ function processPodHost(
     informers: [informer],
     runtimeUser,
     storage: dataDirectory,
+    probes: guestProbes(informer),
     counts() {
       const stored = store.list();
       return {

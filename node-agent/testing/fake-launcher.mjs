@@ -1,12 +1,14 @@
 // A launcher for tests: speaks the protocol, and starts `sleep` where a launcher starts QEMU. Beside the protocol's methods,
 // `fake` changes its status as told, and ends it. Arguments as a launcher's; see ../../openapi/launcher/protocol.ts.
 import { spawn } from 'node:child_process';
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
 import { setImmediate } from 'node:timers';
 
 const options = JSON.parse(process.env.FAKE_LAUNCHER ?? '{}');
 if (options.exitCode !== undefined) process.exit(options.exitCode);
+// A probe of the guest succeeds unless this file is there.
+if (process.argv.includes('--probe')) process.exit(existsSync('probe-fails') ? 1 : 0);
 
 const subscribers = new Set();
 let qemu;
@@ -100,6 +102,17 @@ function openConsole(socket, id, { mode }) {
   socket.on('data', (chunk) => socket.write(chunk));
 }
 
+/** The guest's ports are those of this machine. */
+function forward(socket, id, { port }) {
+  const guest = connect(port, '127.0.0.1');
+  guest.on('error', () => send(socket, { id, error: { code: 5, message: `port ${port} refuses` } }));
+  guest.on('connect', () => {
+    send(socket, { id, result: null });
+    socket.removeAllListeners('data');
+    socket.pipe(guest).pipe(socket);
+  });
+}
+
 function handle(socket, { id, method, params }) {
   switch (method) {
     case 'start':
@@ -119,6 +132,9 @@ function handle(socket, { id, method, params }) {
       break;
     case 'console':
       openConsole(socket, id, params);
+      return;
+    case 'portForward':
+      forward(socket, id, params);
       return;
     case 'fake':
       change(params);
