@@ -4,7 +4,9 @@
  */
 import type { KubernetesObject, ManagedFieldsEntry, StatusCause } from '../../openapi/meta.js';
 import type { Definitions } from '../../openapi/schema.js';
+import { omit } from '../codec/omit.js';
 import { ApiError, badRequest } from '../errors/api-error.js';
+import { createdFields, RecentFields } from './created-fields.js';
 import { FieldSet, formatPath } from './field-set.js';
 import {
   capOwners,
@@ -66,6 +68,7 @@ export interface FieldManagerOptions {
 
 export class FieldManager {
   private readonly type: FieldType;
+  private readonly recent = new RecentFields();
 
   constructor(private readonly options: FieldManagerOptions) {
     this.type = new TypeTree(options.definitions).root(options.definition);
@@ -82,6 +85,10 @@ export class FieldManager {
       return;
     }
     try {
+      if (owners.size === 0 && context.subresource === undefined) {
+        this.own(updated, context);
+        return;
+      }
       setManagedFields(updated, capOwners(this.afterUpdate(bare(live), bare(updated), owners, context)));
     } catch (error) {
       if (!(error instanceof ListKeyError)) throw error;
@@ -90,13 +97,17 @@ export class FieldManager {
     }
   }
 
+  /** A new object of which nobody owns anything yet. */
+  private own(created: KubernetesObject, context: WriteContext): void {
+    const id = managerId('Update', context);
+    const object = this.options.separateStatus ? omit(created as { status?: unknown }, 'status') : created;
+    const fields = this.recent.of(createdFields(this.type, object, unowned));
+    const owner = { id, fields: FieldSet.fromOwnFieldsV1(fields), time: context.now };
+    setManagedFields(created, new Map([[ownerKey(id), owner]]));
+  }
+
   private afterUpdate(live: unknown, updated: unknown, owners: Owners, context: WriteContext): Owners {
-    const id: ManagerId = {
-      manager: context.manager,
-      operation: 'Update',
-      apiVersion: context.apiVersion,
-      subresource: context.subresource ?? '',
-    };
+    const id = managerId('Update', context);
     const changes = compare(this.type, live, updated);
     const changed = changes.added.union(changes.modified);
     const taken = this.ownable(changed, context.subresource);
@@ -150,12 +161,7 @@ export class FieldManager {
   ): KubernetesObject {
     const before = bare(live) ?? { apiVersion: applied.apiVersion, kind: applied.kind, metadata: {} };
     const owners = this.ownersForApply(live, before, context);
-    const id: ManagerId = {
-      manager: context.manager,
-      operation: 'Apply',
-      apiVersion: context.apiVersion,
-      subresource: context.subresource ?? '',
-    };
+    const id = managerId('Apply', context);
     const previous = owners.get(ownerKey(id));
     const wanted = this.ownable(fieldsOf(this.type, applied), context.subresource);
     const withWanted = new Map(owners);
@@ -216,6 +222,11 @@ export class FieldManager {
     if (!this.options.separateStatus) return owned;
     return owned.recursiveDifference(subresource === 'status' ? allButStatus : statusFields);
   }
+}
+
+function managerId(operation: ManagerId['operation'], context: WriteContext): ManagerId {
+  const { manager, apiVersion, subresource = '' } = context;
+  return { manager, operation, apiVersion, subresource };
 }
 
 function ownersForUpdate(

@@ -137,10 +137,12 @@ const openMap = {
   element: deduced,
 } as const;
 
+const openList = { kind: 'list', relation: 'atomic', item: scalar } as const;
+
 /** What a deduced type is once its value is known. */
 export function deduce(type: FieldType, value: unknown): FieldType {
   if (type.kind !== 'deduced') return type;
-  if (Array.isArray(value)) return { kind: 'list', relation: 'atomic', item: scalar };
+  if (Array.isArray(value)) return openList;
   return typeof value === 'object' && value !== null ? openMap : scalar;
 }
 

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import type { Definitions, Schema } from '../../openapi/schema.js';
+import { createdFields, fieldsText, RecentFields } from './created-fields.js';
+import { FieldSet } from './field-set.js';
 import { TypeTree } from './type-tree.js';
-import { compare, compareAll } from './typed-value.js';
+import { compare } from './typed-value.js';
 
 const string: Schema = { type: 'string' };
 const definitions: Definitions = {
@@ -48,12 +50,25 @@ const { object } = fc.letrec<{ object: unknown }>((tie) => ({
   ),
 }));
 
-test('everything of a new object is added, as comparing it field by field finds', () => {
+test('what a new object owns is what comparing and taking away finds', () => {
+  const unowned = FieldSet.fromPaths([['f:a'], ['f:inner'], ['f:inner', 'f:a'], ['f:list'], ['f:none']]);
   fc.assert(
     fc.property(object, (value) => {
-      const [quick, slow] = [compare(type, undefined, value), compareAll(type, undefined, value)];
-      assert.equal(JSON.stringify(quick.added.toFieldsV1()), JSON.stringify(slow.added.toFieldsV1()));
-      assert.ok(slow.modified.isEmpty && slow.removed.isEmpty);
+      const { added, modified, removed } = compare(type, undefined, value);
+      const slow = JSON.stringify(added.difference(unowned).toFieldsV1());
+      assert.equal(createdFields(type, value as object, unowned), slow);
+      assert.ok(modified.isEmpty && removed.isEmpty);
     }),
   );
+});
+
+test('recent fields are the same object again, and know their text', () => {
+  const recent = new RecentFields();
+  const text = '{"f:spec":{"f:a":{}}}';
+  const fields = recent.of(text);
+  assert.deepEqual(fields, { 'f:spec': { 'f:a': {} } });
+  assert.equal(recent.of(text), fields);
+  assert.equal(fieldsText(fields), text);
+  for (let other = 0; other < 1000; other++) recent.of(`{"f:${other}":{}}`);
+  assert.notEqual(recent.of(text), fields);
 });

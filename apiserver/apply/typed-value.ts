@@ -2,14 +2,7 @@
  * What can be asked of two states of an object once its type is known: which fields a value sets, what differs, the merge of
  * the two, and a value without some of its fields. Values are plain JSON and never changed.
  */
-import {
-  FieldSet,
-  FieldSetBuilder,
-  fieldElement,
-  keyElement,
-  valueElement,
-  type FieldsV1,
-} from './field-set.js';
+import { FieldSet, FieldSetBuilder, fieldElement, keyElement, valueElement } from './field-set.js';
 import { deduce, type FieldType } from './type-tree.js';
 
 type JsonMap = Record<string, unknown>;
@@ -66,15 +59,6 @@ function collect(declared: FieldType, value: unknown, path: readonly string[], i
 
 /** What changed from `before` to `after`; a whole branch that came or went is listed with all its fields. */
 export function compare(type: FieldType, before: unknown, after: unknown): Comparison {
-  if (before === undefined) {
-    const added = FieldSet.fromOwnFieldsV1(allFields(type, after, []));
-    return { added, modified: FieldSet.empty, removed: FieldSet.empty };
-  }
-  return compareAll(type, before, after);
-}
-
-/** The general form of `compare`, which needs two states. */
-export function compareAll(type: FieldType, before: unknown, after: unknown): Comparison {
   const result = {
     added: new FieldSetBuilder(),
     modified: new FieldSetBuilder(),
@@ -82,32 +66,6 @@ export function compareAll(type: FieldType, before: unknown, after: unknown): Co
   };
   compareAt(type, before, after, [], result);
   return { added: result.added.build(), modified: result.modified.build(), removed: result.removed.build() };
-}
-
-/**
- * The wire form of all fields of a value that was not there before, written at once: most writes create, and own all that they
- * write. `path` is where the value is; it is changed on the way and left as it was.
- */
-function allFields(declared: FieldType, value: unknown, path: string[]): FieldsV1 {
-  const shape = shapeOf(deduce(declared, value), value);
-  if (shape === undefined || isBare(shape)) return {};
-  const below: (readonly [string, FieldsV1])[] = [];
-  const visit = (type: FieldType, element: string, item: unknown): void => {
-    path.push(element);
-    below.push([element, allFields(type, item, path)]);
-    path.pop();
-  };
-  if (shape.kind === 'map') {
-    for (const [key, item] of Object.entries(shape.value))
-      if (item !== undefined) visit(shape.type.field(key) ?? shape.type.element, fieldElement(key), item);
-  } else {
-    for (const [element, item] of itemsByElement(shape.type, shape.value, path))
-      visit(shape.type.item, element, item);
-  }
-  below.sort(([a], [b]) => (a < b ? -1 : 1));
-  const fields: Record<string, unknown> = { '.': {} };
-  for (const [element, inner] of below) fields[element] = inner;
-  return fields;
 }
 
 interface ComparisonBuilder {
@@ -258,7 +216,7 @@ type Shape =
   | { readonly kind: 'list'; readonly type: ListType; readonly value: readonly unknown[] };
 
 /** How to descend into a value; undefined if it counts as one (scalars, atomic types, a value of the wrong type). */
-function shapeOf(type: FieldType, value: unknown): Shape | undefined {
+export function shapeOf(type: FieldType, value: unknown): Shape | undefined {
   if (type.kind === 'map' && !type.atomic && isMap(value)) return { kind: 'map', type, value };
   if (type.kind === 'list' && type.relation !== 'atomic' && Array.isArray(value))
     return { kind: 'list', type, value };
@@ -279,7 +237,7 @@ function listOf(shape: Shape | undefined, path: readonly string[]): ReadonlyMap<
   return shape?.kind === 'list' ? itemsByElement(shape.type, shape.value, path) : new Map<string, unknown>();
 }
 
-function itemsByElement(
+export function itemsByElement(
   type: ListType,
   items: readonly unknown[],
   path: readonly string[],

@@ -8,8 +8,9 @@
  * `metadata` comes first, and a tab follows its closing brace. `JSON.stringify` writes no tab anywhere else, so that one
  * `indexOf` finds where the metadata ends, and clients see only insignificant white space.
  */
-import type { KubernetesObject } from '../../openapi/meta.js';
+import type { KubernetesObject, ManagedFieldsEntry, ObjectMeta } from '../../openapi/meta.js';
 import type { Attributes, Revision } from '../../storage/interface.js';
+import { fieldsText } from '../apply/created-fields.js';
 import { omit } from './omit.js';
 
 const metadataEnd = '\t'.charCodeAt(0);
@@ -31,7 +32,24 @@ export interface ServedAs {
 export function encodeStored(object: KubernetesObject): Buffer {
   const body = JSON.stringify(omit(object, 'apiVersion', 'kind', 'metadata'));
   const tail = body === '{}' ? '}' : `,${body.slice(1)}`;
-  return Buffer.from(`${JSON.stringify(omit(object.metadata, 'resourceVersion')).slice(1)}\t${tail}`);
+  return Buffer.from(`${metadataText(object.metadata)}\t${tail}`);
+}
+
+/** Without the brace that opens it. */
+function metadataText(metadata: ObjectMeta): string {
+  const { managedFields = [] } = metadata;
+  const text = JSON.stringify(omit(metadata, 'resourceVersion', 'managedFields'));
+  if (managedFields.length === 0) return text.slice(1);
+  return `${text.slice(1, -1)},"managedFields":[${managedFields.map(managedFieldsText).join(',')}]}`;
+}
+
+/** Ownership is a third of an object's text, and that of a new object has just been written. */
+function managedFieldsText(entry: ManagedFieldsEntry): string {
+  const { fieldsV1, ...others } = entry;
+  const text = fieldsText(fieldsV1);
+  return text === undefined
+    ? JSON.stringify(entry)
+    : `${JSON.stringify(others).slice(0, -1)},"fieldsV1":${text}}`;
 }
 
 /** What stands in front of stored bytes when they are served. */
