@@ -37,9 +37,23 @@ const decimalExponents: Readonly<Record<string, number>> = {
 const decimalSuffixes = new Map(Object.entries(decimalExponents).map(([suffix, power]) => [power, suffix]));
 const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'] as const;
 
+/** The newest texts that were parsed: an object's are looked at many times, and objects mostly have the same few. */
+const parsed = new Map<string, ParsedQuantity>();
+const mostParsed = 1000;
+
 /** Throws `QuantityError` if it is not a quantity. */
 export function parseQuantity(quantity: Quantity): ParsedQuantity {
   const text = String(quantity);
+  let known = parsed.get(text);
+  if (known === undefined) {
+    known = parse(text);
+    if (parsed.size >= mostParsed) parsed.clear();
+    parsed.set(text, known);
+  }
+  return known;
+}
+
+function parse(text: string): ParsedQuantity {
   const match = text.length <= maximumLength ? grammar.exec(text) : null;
   if (match === null) {
     const shown = text.length <= maximumLength ? text : `${text.slice(0, maximumLength)}…`;

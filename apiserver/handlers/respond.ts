@@ -53,27 +53,29 @@ export function rowStyle(request: ResourceRequest, representation: Representatio
   };
 }
 
+const newline = Buffer.from('\n');
+
 /** One object as JSON: itself, its metadata, or a Table of one row. */
-function objectChunk(
+function objectChunks(
   request: ResourceRequest,
   representation: Representation,
   object: Serialized,
   now: number,
-): Buffer {
+): readonly Buffer[] {
   const { resource } = request.endpoint;
   switch (representation.as) {
     case 'object':
-      return compose(head(servedAs(resource, request.version), object.revision), object.bytes, '\n');
+      return [Buffer.from(head(servedAs(resource, request.version), object.revision)), object.bytes, newline];
     case 'metadata': {
       const as = { kind: 'PartialObjectMetadata', apiVersion: metaApiVersion(representation) };
-      return compose(head(as, object.revision), metadataSlice(object.bytes), '}}\n');
+      return [compose(head(as, object.revision), metadataSlice(object.bytes), '}}\n')];
     }
     case 'table': {
       const style = rowStyle(request, representation, now);
       const { prefix, bytes = Buffer.alloc(0), suffix } = row(style, object);
       const listMeta = object.revision === undefined ? '{}' : `{"resourceVersion":"${object.revision}"}`;
       const start = tableStart(style.metaVersion, listMeta, columnDefinitions(resource));
-      return compose(start + prefix, bytes, `${suffix}]}\n`);
+      return [compose(start + prefix, bytes, `${suffix}]}\n`)];
     }
   }
 }
@@ -85,7 +87,7 @@ export function objectReply(
   object: Serialized,
   now: number,
 ): Reply {
-  return documentReply(representation, status, [objectChunk(request, representation, object, now)]);
+  return documentReply(representation, status, objectChunks(request, representation, object, now));
 }
 
 /** A Status that says that it is done, in JSON or YAML. */

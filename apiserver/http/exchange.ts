@@ -14,6 +14,8 @@ export interface UpgradeSocket {
 }
 
 const maxAuditIdLength = 64;
+/** Of most requests. Nobody changes it. */
+const noQuery = new URLSearchParams();
 
 export class Exchange {
   readonly scope = new RequestScope((reason) => {
@@ -26,7 +28,7 @@ export class Exchange {
   readonly receivedAt = Date.now();
   readonly #startedAt = performance.now();
 
-  query: URLSearchParams = new URLSearchParams();
+  query: URLSearchParams = noQuery;
   info: RequestInfo | undefined;
   /** Who sent the request. */
   user: UserInfo | undefined;

@@ -1,9 +1,15 @@
 import test from 'node:test';
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { Agent, createServer, get, type IncomingMessage } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import fc from 'fast-check';
+import { Exchange } from './exchange.js';
 import { RequestScope } from './request-scope.js';
 import { childTraceparent, parseTraceparent } from './trace-context.js';
-import { acceptsGzip, batches, warningHeader } from './write-reply.js';
+import { acceptsGzip, batches, warningHeader, writeReply } from './write-reply.js';
 
 test('a scope tells late listeners too, and only the first reason counts', async () => {
   const scope = new RequestScope();
@@ -55,6 +61,40 @@ test('batches hold the same bytes in the same order', () => {
     }),
     { numRuns: 30 },
   );
+});
+
+test('a stream comes whole, chunk by chunk or in frames, and leaves an HTTP/1.1 connection open', async (t) => {
+  const line = Buffer.from('shared\n');
+  const batchesSent = [[line], [line, line], Array.from({ length: 50 }, () => line), []];
+  const expected = 'shared\n'.repeat(53);
+  const server = createServer((request, response) => {
+    const chunks = Readable.from(batchesSent, { objectMode: true }) as AsyncIterable<Buffer[]>;
+    void writeReply(new Exchange(request, response, undefined), {
+      kind: 'stream',
+      contentType: 'text/plain',
+      chunks,
+    });
+  }).listen(0, '127.0.0.1');
+  t.after(() => server.close());
+  await once(server, 'listening');
+  // The address of a server that listens on a port.
+  const { port } = server.address() as AddressInfo;
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  t.after(() => {
+    agent.destroy();
+  });
+  const sockets = new Set<unknown>();
+  for (let request = 0; request < 2; request++) {
+    const [response] = (await once(get({ port, agent }), 'response')) as [IncomingMessage];
+    sockets.add(response.socket);
+    assert.equal(await text(response), expected);
+  }
+  assert.equal(sockets.size, 1);
+
+  const socket = connect(port, '127.0.0.1');
+  socket.write('GET / HTTP/1.0\r\n\r\n');
+  const answer = await text(socket);
+  assert.equal(answer.slice(answer.indexOf('\r\n\r\n') + 4), expected);
 });
 
 test('a warning is one header, whatever its text', () => {

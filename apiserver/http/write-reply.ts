@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createGzip } from 'node:zlib';
+import { compose } from '../codec/stored-bytes.js';
 import type { Reply } from '../request.js';
 import type { Exchange } from './exchange.js';
 
@@ -13,6 +14,8 @@ const gzipThresholdBytes = 128 * 1024;
  * a third of the time of writing one buffer, and half of that of writing every chunk by itself.
  */
 const batchBytes = 256 * 1024;
+/** So many are sent side by side: for a few, memory to join them in costs more. */
+const fewChunks = 4;
 
 type BytesReply = Extract<Reply, { kind: 'bytes' }>;
 type StreamReply = Extract<Reply, { kind: 'stream' }>;
@@ -66,8 +69,14 @@ async function writeBytes(exchange: Exchange, reply: BytesReply): Promise<void> 
   // 304 and 204 have no body, and say nothing of its length.
   if (reply.status !== 304 && reply.status !== 204) list.push('Content-Length', String(length));
   response.writeHead(reply.status, list);
-  if (chunks.length <= 1) response.end(chunks[0]);
-  else await writeBatches(response, chunks);
+  if (length > batchBytes || chunks.length > fewChunks) {
+    await writeBatches(response, chunks);
+    return;
+  }
+  // Until the end, which lets go of it, all is held: head and body leave in one write.
+  response.cork();
+  for (const chunk of chunks.slice(0, -1)) response.write(chunk);
+  response.end(chunks.at(-1));
 }
 
 async function writeBatches(response: ServerResponse, chunks: readonly Buffer[]): Promise<void> {
@@ -115,19 +124,46 @@ async function writeStream(exchange: Exchange, reply: StreamReply): Promise<void
   const { response } = exchange;
   response.writeHead(200, headers(exchange, reply.contentType));
   response.flushHeaders();
+  // An HTTP/1.0 client gets the bytes as they are. For the others we frame them ourselves: node would, in four pieces, for every watcher anew.
+  const framed = response.chunkedEncoding;
+  response.chunkedEncoding = false;
   try {
     for await (const chunks of reply.chunks) {
       if (response.destroyed) return;
-      const batch = merge(chunks, totalLength(chunks));
-      exchange.bytesWritten += batch.length;
+      const length = totalLength(chunks);
+      exchange.bytesWritten += length;
       exchange.countEvents?.(chunks.length);
-      if (batch.length > 0 && !response.write(batch)) await drained(response);
+      if (length === 0) continue;
+      let takesMore = true;
+      response.cork();
+      for (const frame of framed ? framesOf(chunks, length) : chunks) takesMore = response.write(frame);
+      response.uncork();
+      if (!takesMore) await drained(response);
     }
   } catch (error) {
     // A source that ends with the reason it was given has ended as it should.
     if (error !== exchange.scope.reason) throw error;
   }
-  response.end();
+  response.end(framed ? lastFrame : undefined);
+}
+
+const lastFrame = '0\r\n\r\n';
+const frames = new WeakMap<Buffer, Buffer>();
+
+/** Chunks as HTTP's chunked coding sends them; none of them is empty. */
+function framesOf(chunks: readonly Buffer[], length: number): readonly Buffer[] {
+  if (chunks.length <= fewChunks) return chunks.map(frameOf);
+  return [Buffer.from(`${length.toString(16)}\r\n`), merge(chunks, length), Buffer.from('\r\n')];
+}
+
+/** Watchers of one event share its chunk, and so its frame. */
+function frameOf(chunk: Buffer): Buffer {
+  let frame = frames.get(chunk);
+  if (frame === undefined) {
+    frame = compose(`${chunk.length.toString(16)}\r\n`, chunk, '\r\n');
+    frames.set(chunk, frame);
+  }
+  return frame;
 }
 
 function totalLength(chunks: readonly Buffer[]): number {
