@@ -43,6 +43,7 @@ export const controllerRules: Readonly<Record<ControllerName, readonly PolicyRul
     ),
     rule(kubevirt, ['kubevirts'], read),
     rule('', ['pods'], [...read, 'create', 'delete']),
+    rule('', ['pods/status'], ['patch']),
     rule('', ['persistentvolumeclaims'], [...read, 'create']),
     rule('', ['nodes'], read),
     events,

@@ -4,6 +4,7 @@ import { pods, virtualMachineInstances, virtualMachines } from './runtime/kinds.
 import { createSchedulerController } from './scheduler/scheduler.js';
 import { Harness } from './testing/harness.js';
 import { createVirtualMachineInstanceController } from './virtual-machine-instance/virtual-machine-instance-controller.js';
+import { detailPatience } from './virtual-machine/passing.js';
 import { createVirtualMachineController } from './virtual-machine/virtual-machine-controller.js';
 
 const createInstances = (deps: Parameters<typeof createVirtualMachineController>[0]) =>
@@ -32,6 +33,37 @@ test('from a new VM to a running guest our parts write six times, and the node a
   assert.deepEqual(harness.writesOf(pods), ['create', 'post/binding']);
   assert.deepEqual(harness.logger.problems, []);
   await harness.stop();
+});
+
+test('a start that takes long costs no further write where the server has said that it starts', async (t) => {
+  const harness = new Harness();
+  t.after(() => harness.stop());
+  await harness.createNode();
+  await harness.start(...all);
+  harness.client.writes.length = 0;
+  await harness.createVm();
+  await harness.setStatus(virtualMachines, 'vm', { printableStatus: 'Starting' });
+  await harness.clock.advance(10_000);
+  assert.deepEqual(harness.vm()?.status, { printableStatus: 'Starting' });
+  await harness.startPod();
+  await harness.clock.advance(10_000);
+  await harness.startGuest();
+  assert.equal(harness.vm()?.status?.printableStatus, 'Running');
+  assert.equal(harness.vm()?.status?.created, true);
+  assert.deepEqual(harness.writesOf(virtualMachines), ['create', 'patch/status']);
+  assert.deepEqual(harness.writesOf(virtualMachineInstances), ['create', 'patch/status', 'patch/status']);
+  assert.deepEqual(harness.writesOf(pods), ['create', 'post/binding']);
+});
+
+test('a start that never ends is told in full', async (t) => {
+  const harness = new Harness();
+  t.after(() => harness.stop());
+  await harness.start(...all);
+  await harness.createVm();
+  await harness.setStatus(virtualMachines, 'vm', { printableStatus: 'Starting' });
+  await harness.clock.advance(detailPatience);
+  assert.equal(harness.vm()?.status?.created, true);
+  assert.equal(harness.vm()?.status?.observedGeneration, 1);
 });
 
 test('started anew between any two writes, the controllers carry on and write nothing twice', async () => {

@@ -127,7 +127,7 @@ test('tables hold cells, and as much of the object as was asked for', async (t) 
     return (body as { rows: { cells: unknown[]; object: object | null }[] }).rows[0];
   };
   const row = await firstRow('');
-  assert.deepEqual(row?.cells, ['m0', '65s', null, null]);
+  assert.deepEqual(row?.cells, ['m0', '65s', 'Stopped', null]);
   assert.deepEqual(Object.keys(row.object ?? {}), ['kind', 'apiVersion', 'metadata']);
   const whole = await firstRow('?includeObject=Object');
   assert.ok('spec' in (whole?.object ?? {}));

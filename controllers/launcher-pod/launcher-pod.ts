@@ -2,7 +2,7 @@
 import type { Pod, PodSpec } from '../../openapi/generated/types/core_v1.js';
 import type { VirtualMachineInstance } from '../../openapi/generated/types/kubevirt_v1.js';
 import type { New } from '../../openapi/meta.js';
-import { privateVolume } from '../../openapi/launcher/pod.js';
+import { privateVolume, unpausedGate } from '../../openapi/launcher/pod.js';
 import { computeContainer } from './compute-container.js';
 import { imageParts } from './image-containers.js';
 import { launcherMetadata } from './metadata.js';
@@ -31,6 +31,7 @@ export function launcherPod(
   const serviceAccountName = serviceAccount(vmi);
   const podSpec: PodSpec = {
     restartPolicy: 'Never',
+    readinessGates: [{ conditionType: unpausedGate }],
     terminationGracePeriodSeconds: launcherGracePeriod(vmi),
     automountServiceAccountToken: false,
     enableServiceLinks: false,

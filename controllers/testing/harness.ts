@@ -2,6 +2,7 @@
 import type { Node, Pod } from '../../openapi/generated/types/core_v1.js';
 import type { VirtualMachine, VirtualMachineInstance } from '../../openapi/generated/types/kubevirt_v1.js';
 import type { KubernetesObject } from '../../openapi/meta.js';
+import { unpausedGate } from '../../openapi/launcher/pod.js';
 import type { ControllerDependencies } from '../dependencies.js';
 import type { Client, Kind } from '../runtime/client.js';
 import { timestamp } from '../runtime/clock.js';
@@ -165,7 +166,10 @@ export class Harness {
     const container = { name: 'compute', image: '', imageID: '', ready: true, restartCount: 0, state };
     await this.setStatus(pods, name, {
       phase: 'Running',
-      conditions: [{ type: 'Ready', status: 'True' }],
+      conditions: [
+        { type: 'Ready', status: 'True' },
+        { type: unpausedGate, status: 'True' },
+      ],
       containerStatuses: [container],
     });
   }

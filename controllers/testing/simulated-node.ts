@@ -1,6 +1,7 @@
 /** Scheduler, kubelet and node agent of the tests: what they do to launchers and instances, step by step. */
 import type { Pod } from '../../openapi/generated/types/core_v1.js';
 import type { VirtualMachineInstance } from '../../openapi/generated/types/kubevirt_v1.js';
+import { unpausedGate } from '../../openapi/launcher/pod.js';
 import { timestamp } from '../runtime/clock.js';
 import { withCondition } from '../runtime/conditions.js';
 import { pods, virtualMachineInstances } from '../runtime/kinds.js';
@@ -44,7 +45,10 @@ export class SimulatedNode {
           ...each,
           status: {
             phase: 'Running' as const,
-            conditions: [{ type: 'Ready', status: 'True' }],
+            conditions: [
+              { type: 'Ready', status: 'True' },
+              { type: unpausedGate, status: 'True' },
+            ],
             containerStatuses: [compute(timestamp(this.clock.now()))],
           },
         }));

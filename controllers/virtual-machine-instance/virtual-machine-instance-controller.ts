@@ -22,6 +22,7 @@ import { PersistentState } from './persistent-state.js';
 import { Patience } from '../patience.js';
 import { nextTransition } from './phase.js';
 import { isPodFinal, type Problem } from './pod-state.js';
+import { gatedStatus } from './readiness-gate.js';
 import { isHandedOver, nextStatus } from './status.js';
 
 export interface LauncherImage {
@@ -157,8 +158,19 @@ class VirtualMachineInstanceController {
     const hinted = withTopologyHints(vmi, existing, this.#nodes);
     const attempt: Attempt = unborn ? await this.#launch(hinted, signal) : { pod: existing };
     const requeueAfter = await this.#writeStatus(vmi, attempt, signal, hinted);
+    await this.#openGate(vmi, existing, signal);
     if (attempt.error !== undefined) throw attempt.error;
     return requeueAfter === undefined ? undefined : { requeueAfter };
+  }
+
+  async #openGate(vmi: VirtualMachineInstance, pod: Pod | undefined, signal: AbortSignal): Promise<void> {
+    const status = gatedStatus(vmi, pod, this.deps.clock.now());
+    if (pod === undefined || status === undefined) return;
+    try {
+      await patchStatus(this.deps.client, pods, pod, status, signal);
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
   }
 
   async #launch(vmi: VirtualMachineInstance, signal: AbortSignal): Promise<Attempt> {

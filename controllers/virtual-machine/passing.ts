@@ -13,6 +13,12 @@ import { isConditionTrue } from '../runtime/conditions.js';
 
 /** Milliseconds. */
 export const passingPatience = 2000;
+/** Where the word for it is there already, and only details of it are new: those come with its end, unless that takes so long. */
+export const detailPatience = 60_000;
+
+/** For how many milliseconds a state that is passed through need not be told. */
+export const patienceWith = ({ status }: VirtualMachine, wanted: VirtualMachineStatus): number =>
+  status?.printableStatus === wanted.printableStatus ? detailPatience : passingPatience;
 
 /** What names the state: an instance that starts, or that stops. */
 export const passingKey = ({ metadata }: VirtualMachineInstance, starts: boolean): string =>

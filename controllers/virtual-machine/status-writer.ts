@@ -18,7 +18,7 @@ import { patchStatus } from '../runtime/writes.js';
 import { failureOf } from './data-volumes.js';
 import type { Outcome } from './instances.js';
 import type { Observation } from './observation.js';
-import { isPassing, passingKey, passingPatience } from './passing.js';
+import { isPassing, passingKey, patienceWith } from './passing.js';
 import { nextStatus } from './status.js';
 
 /** A claim is bound in less: only one that stays unbound is worth a word in the status. Milliseconds. */
@@ -90,7 +90,7 @@ export class StatusWriter {
   ): number {
     if (vmi === undefined) return 0;
     const key = passingKey(vmi, wanted.printableStatus === 'Starting');
-    if (isPassing(vm, wanted)) return passingPatience - this.#passing.waited(key);
+    if (isPassing(vm, wanted)) return patienceWith(vm, wanted) - this.#passing.waited(key);
     this.#passing.end(key);
     return 0;
   }

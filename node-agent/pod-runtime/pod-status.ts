@@ -7,7 +7,7 @@ import type {
   PodCondition,
   PodStatus,
 } from '../../openapi/generated/types/core_v1.js';
-import { computeContainer } from '../../openapi/launcher/pod.js';
+import { computeContainer, unpausedGate } from '../../openapi/launcher/pod.js';
 import { qosClass } from './qos-class.js';
 
 export interface Waiting {
@@ -97,14 +97,28 @@ function phaseOf(state: PodState): 'Pending' | 'Running' | 'Succeeded' | 'Failed
   }
 }
 
+/** A guest that has just started is not paused: said together with the rest, it costs no write of its own. */
+const unpaused = {
+  type: unpausedGate,
+  status: 'True',
+  reason: 'NotPaused',
+  message: 'the virtual machine is not paused',
+} as const;
+
 function conditions(pod: Pod, state: PodState, now: string): PodCondition[] {
-  const ready = state.kind === 'Running' && state.ready;
-  const why = ready ? {} : { reason: state.kind === 'Ended' ? 'PodCompleted' : 'ContainersNotReady' };
+  const running = state.kind === 'Running';
+  const why =
+    running && state.ready ? {} : { reason: state.kind === 'Ended' ? 'PodCompleted' : 'ContainersNotReady' };
+  const opened = running && hasGate(pod) && conditionOf(pod, unpausedGate) === undefined ? [unpaused] : [];
+  const probed = running && state.ready;
+  const ready = probed && (opened.length > 0 || !isGated(pod));
+  const unready = running && state.ready ? { reason: 'ReadinessGatesNotReady' } : why;
   const wanted: PodCondition[] = [
     { type: 'PodScheduled', status: 'True' },
     { type: 'Initialized', status: 'True' },
-    { type: 'ContainersReady', status: ready ? 'True' : 'False', ...why },
-    { type: 'Ready', status: ready ? 'True' : 'False', ...why },
+    { type: 'ContainersReady', status: probed ? 'True' : 'False', ...why },
+    { type: 'Ready', status: ready ? 'True' : 'False', ...(ready ? {} : unready) },
+    ...opened,
   ];
   const before = pod.status?.conditions ?? [];
   const others = before.filter(({ type }) => !wanted.some((condition) => condition.type === type));
@@ -113,6 +127,26 @@ function conditions(pod: Pod, state: PodState, now: string): PodCondition[] {
     return { ...condition, lastTransitionTime: same?.lastTransitionTime ?? now };
   });
   return [...timed, ...others];
+}
+
+const conditionOf = ({ status }: Pod, type: string): PodCondition | undefined =>
+  status?.conditions?.find((condition) => condition.type === type);
+
+const hasGate = ({ spec }: Pod): boolean =>
+  spec?.readinessGates?.some(({ conditionType }) => conditionType === unpausedGate) === true;
+
+/** Somebody whom its readiness waits for has not agreed. */
+function isGated(pod: Pod): boolean {
+  return (pod.spec?.readinessGates ?? []).some(
+    ({ conditionType }) => conditionOf(pod, conditionType)?.status !== 'True',
+  );
+}
+
+/** Whether the status of a pod that runs says otherwise than it ought to: a gate has opened or closed, or it was marked by others. */
+export function isReadinessStale(pod: Pod, state: PodState): boolean {
+  const ready = conditionOf(pod, 'Ready')?.status === 'True';
+  const ought = state.kind === 'Running' && state.ready && !isGated(pod);
+  return pod.status?.phase === 'Running' && ready !== ought;
 }
 
 function podAddresses({

@@ -9,7 +9,6 @@
 import type { Pod } from '../../openapi/generated/types/core_v1.js';
 import { launcherLabel, launcherLabelValue } from '../../openapi/launcher/pod.js';
 import { timestamp } from '../../controllers/runtime/clock.js';
-import { findCondition } from '../../controllers/runtime/conditions.js';
 import type { PodNetwork } from '../network/interface.js';
 import type { PodDirectory } from '../pod-directory.js';
 import { computeStatus } from '../pod-readiness.js';
@@ -17,7 +16,7 @@ import { aborted, linkSignals, type LinkedSignal } from '../signals.js';
 import { PodError } from './errors.js';
 import { exitReason } from './exit-reason.js';
 import { LauncherProcess, type LauncherCommand, type LauncherExit } from './launcher-process.js';
-import { podStatus, type Ended, type PodState } from './pod-status.js';
+import { isReadinessStale, podStatus, type Ended, type PodState } from './pod-status.js';
 import { removePod } from './pod-removal.js';
 import { Preparation, type PreparationOptions } from './preparation.js';
 import { computeOf, runContainerProbes } from './probes/container-probes.js';
@@ -74,7 +73,7 @@ export class PodWorker {
   update(pod: Pod): void {
     this.pod = pod;
     // A controller takes the readiness of a silent node's pods away: this agent has been silent, and is back.
-    if (this.state.kind === 'Running' && this.state.ready && isMarkedUnready(pod)) this.setState(this.state);
+    if (this.state.kind === 'Running' && isReadinessStale(pod, this.state)) this.setState(this.state);
     if (pod.metadata.deletionTimestamp === undefined) return;
     this.termination.request((pod.metadata.deletionGracePeriodSeconds ?? 30) * 1000);
   }
@@ -305,10 +304,6 @@ export class PodWorker {
 
 function isLauncherPod({ metadata }: Pod): boolean {
   return metadata.labels?.[launcherLabel] === launcherLabelValue;
-}
-
-function isMarkedUnready({ status }: Pod): boolean {
-  return status?.phase === 'Running' && findCondition(status.conditions, 'Ready')?.status !== 'True';
 }
 
 function isEnded({ status }: Pod): boolean {

@@ -92,6 +92,15 @@ const notReady = {
   message: 'the readiness probe of the guest does not succeed',
 };
 
+/** As its pod's readiness gate says. */
+const gateClosed = { reason: 'ReadinessGatesNotReady', message: 'the guest is paused' };
+
+function readiness(ready: boolean, paused: boolean): WantedCondition {
+  const type = 'Ready';
+  if (paused) return { type, status: 'False', ...gateClosed };
+  return ready ? { type, status: 'True' } : { type, status: 'False', ...notReady };
+}
+
 const notMigratable = { reason: 'NotMigratable', message: 'live migration is not available on this node' };
 
 /** Undefined status: the condition is taken away. */
@@ -103,7 +112,7 @@ function runningConditions({
   const paused = domain?.state === 'Paused';
   const emulated = domain?.accelerator === 'tcg';
   return [
-    ready ? { type: 'Ready', status: 'True' } : { type: 'Ready', status: 'False', ...notReady },
+    readiness(ready, paused),
     { type: 'LiveMigratable', status: 'False', ...notMigratable },
     { type: 'StorageLiveMigratable', status: 'False', ...notMigratable },
     ...(usesClaims(vmi)

@@ -30,6 +30,9 @@ export const imageContainer = (volume: string): string => `volume${volume}`;
 /** The container that holds the image of `firmware.kernelBoot`. */
 export const kernelBootContainer = 'kernel-boot';
 
+/** The pod condition that its readiness waits for: false while its guest is paused. */
+export const unpausedGate = 'kubevirt.io/virtual-machine-unpaused';
+
 /** Resources that a node's device plugins hand out. */
 export const deviceResources = {
   kvm: 'devices.kubevirt.io/kvm',
