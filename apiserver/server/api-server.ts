@@ -5,6 +5,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { constants } from 'node:crypto';
 import type { SecureContextOptions } from 'node:tls';
 import { setTimeout as sleep } from 'node:timers/promises';
+import Fastify, { type FastifyInstance } from 'fastify';
 import { AuditRecorder } from '../audit/recorder.js';
 import { createDocumentSource } from '../../openapi/documents/source.js';
 import { buildSurface, publishedResources } from '../discovery/api-surface.js';
@@ -26,11 +27,14 @@ type State = 'new' | 'running' | 'stopping' | 'stopped';
 /** Go clients keep idle connections for 90 s: closing earlier would race with their next request. */
 const keepAliveTimeoutMs = 120_000;
 const maxHeaderBytes = 64 * 1024;
+/** Kubernetes names reach 253 characters, and Fastify's router measures whole segments. */
+const maxParamLength = 4096;
 
 export class ApiServer {
   readonly metrics: ServerMetrics;
   readonly health: HealthEndpoints;
   readonly #server: https.Server;
+  readonly #fastify: FastifyInstance;
   readonly #pipeline: Pipeline;
   readonly #openApi: OpenApi;
   /** Every TCP connection, those that have left HTTP and those that are still shaking hands included. */
@@ -63,18 +67,37 @@ export class ApiServer {
     const audit = config.audit && new AuditRecorder(config.audit.policy, config.audit.log, this.metrics);
     this.#pipeline = new Pipeline(config, new Router(api, discovery, routes), this.metrics, audit);
     this.#server = https.createServer(serverOptions(config.tls));
-    this.#listen();
+    this.#fastify = this.#buildFastify();
+    this.#listenForConnections();
+  }
+
+  #buildFastify(): FastifyInstance {
+    const fastify = Fastify({
+      logger: false,
+      routerOptions: { maxParamLength },
+      clientErrorHandler: refuseMalformed,
+      serverFactory: (handler) => this.#server.on('request', handler),
+      // What the router itself refuses goes the common way too, and gets its Status there.
+      frameworkErrors: (_error, request, reply) => {
+        reply.hijack();
+        this.#serve(new Exchange(request.raw, reply.raw, undefined));
+      },
+    });
+    // Everything happens before Fastify would look at the body: its parsers, schemas and serializers have no part in it.
+    fastify.addHook('onRequest', (request, reply) => {
+      reply.hijack();
+      this.#serve(new Exchange(request.raw, reply.raw, undefined));
+    });
+    fastify.all('/*', unreachable);
+    fastify.setNotFoundHandler(unreachable);
+    return fastify;
   }
 
   #serve(exchange: Exchange): void {
     void this.#pipeline.serve(exchange);
   }
 
-  #listen(): void {
-    this.#server.on('request', (request, response) => {
-      this.#serve(new Exchange(request, response, undefined));
-    });
-    this.#server.on('clientError', refuseMalformed);
+  #listenForConnections(): void {
     for (const [event, open] of [
       ['connection', this.#connections],
       ['secureConnection', this.#secureConnections],
@@ -98,6 +121,7 @@ export class ApiServer {
     if (this.#state !== 'new') throw new Error(`a server that is ${this.#state} can not be started`);
     this.#state = 'running';
     this.#openApi.prepare();
+    await this.#fastify.ready();
     this.#server.listen({ port: this.config.port, host: this.config.host });
     await once(this.#server, 'listening');
     const address = this.address;
@@ -148,6 +172,7 @@ export class ApiServer {
       await closed;
       clearTimeout(limit);
     }
+    await this.#fastify.close();
     await this.config.audit?.log.close();
     this.#state = 'stopped';
   }
@@ -159,6 +184,10 @@ export class ApiServer {
 
 export function createApiServer(config: CompletedConfig): ApiServer {
   return new ApiServer(config);
+}
+
+function unreachable(): never {
+  throw new Error('the onRequest hook takes every request');
 }
 
 /** Replacing the context resets all of these, so they belong together. */
