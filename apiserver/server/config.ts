@@ -70,6 +70,8 @@ export interface ServerOptions {
   readonly shutdownDelayMs?: number;
   readonly livenessChecks?: readonly HealthCheck[];
   readonly readinessChecks?: readonly HealthCheck[];
+  /** Why nothing but health is served yet; undefined: everything is. */
+  readonly startup?: () => string | undefined;
   readonly countObjects?: () => readonly StorageCount[];
   /** Metrics of other parts of this process, told beside the server's own. */
   readonly otherMetrics?: readonly Pick<MetricsRegistry, 'metrics'>[];
@@ -94,6 +96,7 @@ export interface CompletedConfig extends Required<
     | 'shutdownDelayMs'
     | 'livenessChecks'
     | 'readinessChecks'
+    | 'startup'
     | 'countObjects'
     | 'otherMetrics'
     | 'now'
@@ -126,6 +129,7 @@ export async function completeConfig(options: ServerOptions): Promise<CompletedC
     shutdownDelayMs: options.shutdownDelayMs ?? 0,
     livenessChecks: options.livenessChecks ?? [],
     readinessChecks: options.readinessChecks ?? [],
+    startup: options.startup ?? (() => undefined),
     countObjects: options.countObjects ?? (() => []),
     otherMetrics: options.otherMetrics ?? [],
     now,

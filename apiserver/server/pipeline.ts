@@ -11,6 +11,7 @@ import { forbidden } from '../authz/forbidden.js';
 import { ApiError, badRequest } from '../errors/api-error.js';
 import { toApiError } from '../errors/status.js';
 import { InFlightLimiter, type RequestKind } from '../flowcontrol/in-flight.js';
+import { healthEndpoints } from '../health/health.js';
 import type { Exchange } from '../http/exchange.js';
 import { hasBody, maxBodyBytes, readBody } from '../http/read-body.js';
 import { ClientGone, ServerStopping } from '../http/request-scope.js';
@@ -25,6 +26,8 @@ import type { CompletedConfig } from './config.js';
 import { ServerRequestContext } from './context.js';
 import { RequestLog } from './request-log.js';
 import type { Outcome, Router } from './router.js';
+
+const healthPath = new RegExp(`^/(${healthEndpoints.join('|')})(/|$)`);
 
 export class Pipeline {
   readonly #authenticators: AuthenticatorChain;
@@ -73,6 +76,7 @@ export class Pipeline {
 
   async #answer(exchange: Exchange): Promise<void> {
     const info = parseTarget(exchange);
+    this.#refuseBeforeStart(info);
     const sender = await this.#authenticate(exchange);
     this.#admit(exchange, info, sender);
     const user = await this.#actor(exchange, sender);
@@ -90,6 +94,13 @@ export class Pipeline {
     }
     if (outcome.reply.kind === 'stream') this.audit?.responseStarted(exchange, 200);
     await writeReply(exchange, outcome.reply);
+  }
+
+  /** Before anybody is asked who sends this: whom to ask may be what is waited for. */
+  #refuseBeforeStart({ path }: RequestInfo): void {
+    const waiting = this.config.startup();
+    if (waiting === undefined || healthPath.test(path)) return;
+    throw new ApiError('ServiceUnavailable', `the server is starting: ${waiting}`, { retryAfterSeconds: 1 });
   }
 
   async #dispatch({ request, scope, upgrade }: Exchange, context: RequestContext): Promise<Outcome> {

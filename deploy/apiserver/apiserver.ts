@@ -11,10 +11,15 @@ import { openStore } from './store.js';
 
 export interface Apiserver {
   readonly port: number;
+  /** Resolves once its store and the cluster have answered; rejects if it can never be ready, or is stopped before. */
+  readonly ready: Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Rejects with one clear error if a file, the store or the port can not be used; nothing is left running then. */
+/**
+ * Rejects with one clear error if a file, a directory or the port can not be used; nothing is left running then. For etcd and for
+ * kube-apiserver it waits, unready.
+ */
 export async function startApiserver(options: ApiserverOptions, logger: Logger): Promise<Apiserver> {
   /** What was opened, the last first. */
   const open: (() => Promise<void> | void)[] = [];
@@ -37,10 +42,11 @@ export async function startApiserver(options: ApiserverOptions, logger: Logger):
     const connection = await loadConnection(options.kubeconfig);
     const client = createHttpClient({ ...connection, userAgent: name, fieldManager: name });
     open.unshift(() => client.close());
-    const store = await openStore(options.store, logger);
+    const store = await openStore(options.store, logger, { waits: true });
     open.unshift(() => store.close());
     const api = await startApi({
       backend: store.backend,
+      listenFirst: true,
       logger,
       host: options.bindAddress,
       port: options.securePort,
@@ -56,7 +62,10 @@ export async function startApiserver(options: ApiserverOptions, logger: Logger):
     });
     open.unshift(() => api.stop());
     serving.onChange(() => api.certificatesChanged());
-    return { port: api.port, stop };
+    const ready = Promise.all([store.opened, api.started]).then(() => undefined);
+    // Who does not wait for it hears nothing.
+    ready.catch(() => undefined);
+    return { port: api.port, ready, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -8,15 +8,23 @@ import type { EtcdTls } from '../../storage/etcd/connection.js';
 import type { Backend } from '../../storage/interface.js';
 import { openLevelBackend } from '../../storage/level/backend.js';
 import { WatchedFiles } from '../certificates/watched-files.js';
+import { LateBackend } from './late-backend.js';
 import type { StoreOptions } from './store-options.js';
 
 export interface OpenStore {
   readonly backend: Backend;
+  /** Resolves once the backend can be used; rejects if it never can be, or is closed before. */
+  readonly opened: Promise<void>;
   /** Closes the backend, and ends the watch of its files. */
   close(): Promise<void>;
 }
 
-export async function openStore(store: StoreOptions, logger: Logger): Promise<OpenStore> {
+/** @param waits for an etcd that can not be used yet, instead of rejecting */
+export async function openStore(
+  store: StoreOptions,
+  logger: Logger,
+  { waits = false }: { readonly waits?: boolean } = {},
+): Promise<OpenStore> {
   /** What was opened, the last first. */
   const open: (() => Promise<void>)[] = [];
   const close = async (): Promise<void> => {
@@ -35,24 +43,31 @@ export async function openStore(store: StoreOptions, logger: Logger): Promise<Op
     if (encryption !== undefined) open.unshift(() => encryption.close());
     const tls = await watchEtcdTls(store, logger);
     if (tls !== undefined) open.unshift(() => tls.close());
-    const plain = await openBackend(store, tls, logger);
+    const { backend: plain, opened } = await openBackend(store, tls, logger, waits);
     open.unshift(() => plain.close());
     const backend = encryption === undefined ? plain : encryptedBackend(plain, () => encryption.current);
-    return { backend, close };
+    return { backend, opened, close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-function openBackend(
+async function openBackend(
   store: StoreOptions,
   tls: WatchedFiles<EtcdTls> | undefined,
   logger: Logger,
-): Promise<Backend> {
-  if (store.kind === 'level') return openLevelBackend({ directory: store.directory, logger });
+  waits: boolean,
+): Promise<Omit<OpenStore, 'close'>> {
+  const opened = Promise.resolve();
+  // A directory can be used at once or never.
+  if (store.kind === 'level')
+    return { backend: await openLevelBackend({ directory: store.directory, logger }), opened };
   const { endpoints, prefix: root } = store;
-  return openEtcdBackend({ endpoints, root, logger, ...(tls === undefined ? {} : { tls }) });
+  const options = { endpoints, root, logger, ...(tls === undefined ? {} : { tls }) };
+  if (!waits) return { backend: await openEtcdBackend(options), opened };
+  const backend = new LateBackend(() => openEtcdBackend(options), logger);
+  return { backend, opened: backend.opened };
 }
 
 /** Undefined if there is no file to watch. */

@@ -11,7 +11,11 @@ export const run = (argv: readonly string[]): Promise<number> =>
       return;
     }
     const apiserver = await startApiserver(options, createLogger(options.logLevel));
-    process.stdout.write(`nativirt apiserver is ready at port ${apiserver.port}\n`);
-    await untilAborted(signal);
-    await apiserver.stop();
+    try {
+      await Promise.race([apiserver.ready, untilAborted(signal)]);
+      if (!signal.aborted) process.stdout.write(`nativirt apiserver is ready at port ${apiserver.port}\n`);
+      await untilAborted(signal);
+    } finally {
+      await apiserver.stop();
+    }
   });

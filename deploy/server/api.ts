@@ -44,6 +44,8 @@ export interface ApiOptions extends Pick<
   readonly nodeAgentOf: NodeAgentOf;
   /** What the server shows to node agents, and whom it trusts there. PEM. */
   readonly nodeAgentCredentials: () => { readonly ca: string; readonly cert: string; readonly key: string };
+  /** Listens at once, and is unready until everything is there; else it listens only then. */
+  readonly listenFirst?: boolean;
   /** Writes objects that must be there before the first request. */
   readonly bootstrap?: (registry: Registry) => Promise<void>;
 }
@@ -52,6 +54,8 @@ export interface RunningApi {
   readonly server: ApiServer;
   readonly registry: Registry;
   readonly port: number;
+  /** Resolves once everything is there; rejects if it never can be, or the server stops before. */
+  readonly started: Promise<void>;
   /** Takes what it shows, and whom it trusts, anew; connections that are open go on. */
   certificatesChanged(): void;
   /** Finishes what is in flight. The backend stays open. */
@@ -66,24 +70,42 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const configuration = new ConfigurationSource(() => kubevirt);
   const surroundings = options.surroundings(() => registry);
   const registry = buildRegistry(options, surroundings, definitions, stores, configuration);
-  await stores.start();
   const stop = new AbortController();
-  const following = followKubeVirt(registry, logger, stop.signal, (object) => {
-    kubevirt = object;
-  });
-  /** The server apart, which comes last and goes first. */
-  const end = async (): Promise<void> => {
-    stop.abort();
-    await Promise.all([surroundings.stopped(), following]);
-    await stores.close();
-  };
-  try {
-    let certificatesChanged = (): void => undefined;
+  let following: Promise<void> | undefined;
+  let isStarted = false;
+  let certificatesChanged = (): void => undefined;
+  const start = async (): Promise<void> => {
+    await stores.start(stop.signal);
+    following = followKubeVirt(registry, logger, stop.signal, (object) => {
+      kubevirt = object;
+    });
     await surroundings.start(stop.signal, () => {
       certificatesChanged();
     });
     await options.bootstrap?.(registry);
-    const server = await buildServer(options, surroundings, definitions, stores, registry, configuration);
+    isStarted = true;
+  };
+  const started = start();
+  const settled = started.catch(() => undefined);
+  /** The server apart, which comes last and goes first. */
+  const end = async (): Promise<void> => {
+    stop.abort();
+    await settled;
+    await Promise.all([surroundings.stopped(), following]);
+    await stores.close();
+  };
+  try {
+    if (options.listenFirst !== true) await started;
+    const startup = (): string | undefined =>
+      isStarted ? undefined : 'not everything that it needs has been read';
+    const server = await buildServer(
+      { ...options, startup },
+      surroundings,
+      definitions,
+      stores,
+      registry,
+      configuration,
+    );
     certificatesChanged = () => {
       server.setServingCertificate({ ...options.serving(), ...surroundings.clientAuthorities() });
     };
@@ -92,6 +114,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
       server,
       registry,
       port,
+      started,
       certificatesChanged,
       async stop() {
         await server.stop();
@@ -141,7 +164,7 @@ function buildRegistry(
 }
 
 async function buildServer(
-  options: ApiOptions,
+  options: ApiOptions & Required<Pick<ServerOptions, 'startup'>>,
   surroundings: Surroundings,
   definitions: Definitions,
   stores: StoreSet,
@@ -183,6 +206,7 @@ async function buildServer(
     build: { version: nativirtVersion },
     logger,
     authorizer: surroundings.authorizer,
+    startup: options.startup,
     api: {
       ...native,
       subresources: [...native.subresources, ...surroundings.subresources(definitions, effective)],

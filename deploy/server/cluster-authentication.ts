@@ -30,14 +30,18 @@ export class ClusterAuthentication {
     return this.#authorities;
   }
 
-  /** Resolves when the first state is in. */
+  /** Resolves once the map says whose headers to believe. */
   async start(signal: AbortSignal, changed: () => void): Promise<void> {
-    const take = (map: ConfigMap): void => {
-      if (this.#take(map)) changed();
-    };
-    this.#informer.addHandler({ add: take, update: (_before, after) => take(after) });
-    this.#running = this.#informer.run(signal);
-    await this.#informer.synced(signal);
+    await new Promise<void>((resolve, reject) => {
+      const take = (map: ConfigMap): void => {
+        if (!this.#take(map)) return;
+        changed();
+        if (this.requestHeader.isConfigured) resolve();
+      };
+      signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+      this.#informer.addHandler({ add: take, update: (_before, after) => take(after) });
+      this.#running = this.#informer.run(signal);
+    });
   }
 
   async stopped(): Promise<void> {

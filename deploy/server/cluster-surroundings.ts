@@ -52,6 +52,9 @@ const subjectAccessReviews: Kind<SubjectAccessReview> = {
   namespaced: false,
 };
 
+/** What is read of the cluster before anything is served. */
+type Read = 'authentication' | 'namespaces' | 'policies' | 'quotas' | 'webhooks';
+
 export function clusterSurroundings(options: ClusterSurroundingsOptions): BuildSurroundings {
   const { client, logger } = options;
   const authentication = new ClusterAuthentication(client, logger);
@@ -59,6 +62,11 @@ export function clusterSurroundings(options: ClusterSurroundingsOptions): BuildS
   const quota = new ClusterQuota(client, logger);
   const authorizer = delegatedAuthorizer(options);
   let following: Promise<void> | undefined;
+  const unread = new Set<Read>(['authentication', 'namespaces', 'policies', 'quotas', 'webhooks']);
+  const reading = async (what: Read, read: Promise<void>): Promise<void> => {
+    await read;
+    unread.delete(what);
+  };
   return (registry) => {
     const namespace = clusterNamespace(client, known);
     const rules = {
@@ -94,17 +102,23 @@ export function clusterSurroundings(options: ClusterSurroundingsOptions): BuildS
             authentication.check();
           },
         },
+        {
+          name: 'informer-sync',
+          check: () => {
+            if (unread.size > 0) throw new Error(`not read yet: ${[...unread].join(', ')}`);
+          },
+        },
       ],
       clientAuthorities: () => authentication.authorities,
       async start(signal, changed) {
         const shared = sharedSignal(signal);
         following = known.run(shared);
         await Promise.all([
-          authentication.start(shared, changed),
-          known.synced(shared),
-          webhooks.start(shared),
-          policies.start(shared),
-          quota.start(shared),
+          reading('authentication', authentication.start(shared, changed)),
+          reading('namespaces', known.synced(shared)),
+          reading('webhooks', webhooks.start(shared)),
+          reading('policies', policies.start(shared)),
+          reading('quotas', quota.start(shared)),
         ]);
       },
       async stopped() {

@@ -123,7 +123,9 @@ export async function startReplica(
 ): Promise<Apiserver> {
   const options = parseApiserverOptions([...apiserverFlags, ...storeFlags]);
   if (options === undefined) throw new Error('no flag asks for help');
-  return startApiserver(options, pino({ level: process.env.LOG_LEVEL ?? 'silent' }));
+  const apiserver = await startApiserver(options, pino({ level: process.env.LOG_LEVEL ?? 'silent' }));
+  await apiserver.ready;
+  return apiserver;
 }
 
 /** @param storeFlags of `nativirt apiserver`; a store in a directory of its own if absent. */

@@ -219,7 +219,9 @@ async function startBehind(plane: ControlPlane, store: Store, auditLog: string):
       : ['--data-dir', path.join(directory, 'store')]),
   ]);
   if (options === undefined) throw new Error('no flag asks for help');
-  return startApiserver(options, pino({ level: process.env.LOG_LEVEL ?? 'silent' }));
+  const apiserver = await startApiserver(options, pino({ level: process.env.LOG_LEVEL ?? 'silent' }));
+  await apiserver.ready;
+  return apiserver;
 }
 
 /** No more than an installation gives. */
