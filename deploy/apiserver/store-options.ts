@@ -23,7 +23,8 @@ export const storeUsage = `  --etcd-servers URLS         members, separated by c
   --etcd-prefix PREFIX        before all keys (default: /nativirt)
   --data-dir DIR              an embedded store instead of etcd: for one replica
   --encryption-provider-config FILE  how objects are encrypted in the store (apiserver.config.k8s.io/v1
-                              EncryptionConfiguration: aesgcm, identity); read again when it changes
+                              EncryptionConfiguration: aesgcm, aescbc, identity); read again when
+                              it changes
 `;
 
 const text = { type: 'string' } as const;

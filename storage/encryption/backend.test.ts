@@ -138,6 +138,35 @@ test('a value holds only where it was written', async () => {
   }
 });
 
+test('AES-CBC is read as kube-apiserver wrote it, and written so that it can be read', () => {
+  const [provider] = parseEncryptionConfiguration(
+    JSON.stringify({
+      apiVersion: 'apiserver.config.k8s.io/v1',
+      kind: 'EncryptionConfiguration',
+      resources: [
+        {
+          resources: ['secrets'],
+          providers: [
+            { aescbc: { keys: [{ name: 'key1', secret: Buffer.alloc(32, 'k').toString('base64') }] } },
+          ],
+        },
+      ],
+    }),
+  ).flatMap(({ providers }) => providers);
+  assert.ok(provider !== undefined && provider !== 'identity');
+  const written = Buffer.from(
+    'azhzOmVuYzphZXNjYmM6djE6a2V5MTri/sN6FUfXyzzsU2hMrIEhY7kuQG9wGcfz1cUQp9pGW3NG34IW7IUi6S0R/M52QDtZF6p26aMt3WZ6nNGLVRcPD5meZWiihsWx/E6lYFpdnylAKvSeZFmpm7539Bm2QgDK6Jr3ZlCoIpeWl5Lp1ebpW1lw6S5BOdQmf2IJ2Nz5+xBX2cAb++ztE6ZKk3zOg+B3adKdlqoneXxqZE+4MiTUjGrI+zhetstBHGYwjObURVvq5J+B0Qsw8mHGv4lup4TXgbTtviiJcRu7QhZ+mALtR9LAIpXhbbohRv4+ZMDDkQ==',
+    'base64',
+  );
+  assert.deepEqual(written.subarray(0, provider.prefix.length), provider.prefix);
+  assert.match(provider.decrypt(written, key).toString('latin1'), /^k8s\0[^]*Secret[^]*vec/);
+  for (const length of [0, 1, 15, 16, 100]) {
+    const value = randomBytes(length);
+    assert.deepEqual(provider.decrypt(provider.encrypt(value, key), key), value);
+  }
+  assert.throws(() => provider.decrypt(written.subarray(0, provider.prefix.length + 16), key), /cut short/);
+});
+
 test('which resources: the first rule that names one counts', () => {
   const secret = secrets.one.toString('base64');
   const aesgcm = { keys: [{ name: 'k', secret }] };
@@ -175,7 +204,7 @@ test('a file that is wrong says where', () => {
     ['{}', /kind: must be EncryptionConfiguration/],
     [file([]), /resources\[0\].providers: must name at least one/],
     [file([{ identity: {} }], ['Secrets!']), /resources\[0\].resources\[0\]/],
-    [file([{ secretbox: {} }]), /secretbox is not supported: choose from aesgcm, identity/],
+    [file([{ secretbox: {} }]), /secretbox is not supported: choose from aesgcm, aescbc, identity/],
     [file(keys()), /must hold at least one key/],
     [file(keys({ ...good, name: 'a:b' })), /keys\[0\].name: must be a word without colons/],
     [file(keys(good, good)), /keys\[1\].name: a is there twice/],

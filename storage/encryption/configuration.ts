@@ -1,5 +1,6 @@
 /** The file that says how objects are written and read: kube-apiserver's EncryptionConfiguration. */
 import { decodeYamlText } from '../../openapi/yaml.js';
+import { aesCbc } from './aes-cbc.js';
 import { aesGcm, type Provider } from './aes-gcm.js';
 
 /** What is wrong with the file, and where. */
@@ -21,7 +22,12 @@ export type EncryptionConfiguration = readonly EncryptionRule[];
 
 type Json = Readonly<Record<string, unknown>>;
 
-const supported = ['aesgcm', 'identity'] as const;
+/** Those that have keys. */
+const keyed: Readonly<Record<string, (name: string, key: Buffer) => Provider>> = {
+  aesgcm: aesGcm,
+  aescbc: aesCbc,
+};
+const supported = [...Object.keys(keyed), 'identity'];
 
 /** YAML or JSON. Throws `EncryptionConfigurationError`, or `DecodeError` if it is neither. */
 export function parseEncryptionConfiguration(text: string): EncryptionConfiguration {
@@ -55,18 +61,20 @@ function parseProvider(value: unknown, path: string): (Provider | 'identity')[] 
   const [name, ...more] = Object.keys(provider);
   if (name === undefined || more.length > 0) fail(path, 'must have one member, the kind of the provider');
   if (name === 'identity') return ['identity'];
-  if (name !== 'aesgcm') fail(path, `${name} is not supported: choose from ${supported.join(', ')}`);
-  const keys = asList(asObject(provider[name], `${path}.aesgcm`)['keys'], `${path}.aesgcm.keys`);
-  if (keys.length === 0) fail(`${path}.aesgcm.keys`, 'must hold at least one key');
+  const create = Object.hasOwn(keyed, name) ? keyed[name] : undefined;
+  if (create === undefined)
+    return fail(path, `${name} is not supported: choose from ${supported.join(', ')}`);
+  const keys = asList(asObject(provider[name], `${path}.${name}`)['keys'], `${path}.${name}.keys`);
+  if (keys.length === 0) fail(`${path}.${name}.keys`, 'must hold at least one key');
   const names = new Set<string>();
   return keys.map((each, index) => {
-    const at = `${path}.aesgcm.keys[${index}]`;
+    const at = `${path}.${name}.keys[${index}]`;
     const { name: keyName, secret } = asObject(each, at);
     if (typeof keyName !== 'string' || !/^[^:\s]+$/.test(keyName))
       fail(`${at}.name`, 'must be a word without colons');
     if (names.has(keyName)) fail(`${at}.name`, `${keyName} is there twice`);
     names.add(keyName);
-    return aesGcm(keyName, parseSecret(secret, `${at}.secret`));
+    return create(keyName, parseSecret(secret, `${at}.secret`));
   });
 }
 
