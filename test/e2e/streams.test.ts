@@ -1,8 +1,10 @@
 /** Streams through every hop: nothing is left of those that have ended, and nothing is lost in those that flow. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
-import test from 'node:test';
+import test, { type TestContext } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { WebSocket } from 'ws';
 import { bytesOf } from '../../cli/relay.js';
 import { openStream } from '../../cli/websocket.js';
@@ -12,11 +14,18 @@ import { virtualMachine } from './manifests.js';
 
 const rounds = 200;
 const floodBytes = 64 * 1024 * 1024;
+/** Longer by hand: ten minutes are what proxies on the way tend to give a silent connection. */
+const idleSeconds = Number(process.env['CONSOLE_IDLE_SECONDS'] ?? '21');
 
 const descriptors = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length;
 
-function stream(connection: ConnectionOptions, name: string, query = {}): Promise<WebSocket> {
-  const request = { namespace: 'default', resource: 'virtualmachineinstances', name: 'demo' } as const;
+function stream(
+  connection: ConnectionOptions,
+  name: string,
+  query = {},
+  machine = 'demo',
+): Promise<WebSocket> {
+  const request = { namespace: 'default', resource: 'virtualmachineinstances', name: machine } as const;
   const search = new URLSearchParams(query);
   return openStream(connection, { ...request, stream: name, query: search }, new AbortController().signal);
 }
@@ -32,7 +41,7 @@ test('VNC, consoles and ports, opened and closed in every way 200 times, leave n
     ['portforward/22', {}],
     ['console', { mode: 'read' }],
   ] as const;
-  const once = async (round: number): Promise<void> => {
+  const openAndClose = async (round: number): Promise<void> => {
     const [name, query] = streams[round % streams.length] ?? streams[0];
     const socket = await stream(connection, name, query);
     const closed = new Promise((resolve) => socket.once('close', resolve));
@@ -47,7 +56,7 @@ test('VNC, consoles and ports, opened and closed in every way 200 times, leave n
   const processes = { server: cluster.pid, launcher, qemu };
   const open = (): Record<string, number> =>
     Object.fromEntries(Object.entries(processes).map(([name, pid]) => [name, descriptors(pid)]));
-  for (let round = 0; round < streams.length * 3; round++) await once(round);
+  for (let round = 0; round < streams.length * 3; round++) await openAndClose(round);
   // What the server keeps for good, such as the client's kept connections, is there by now.
   let before = open();
   await eventually('the processes are at rest', () => {
@@ -56,7 +65,7 @@ test('VNC, consoles and ports, opened and closed in every way 200 times, leave n
     before = now;
     return atRest;
   });
-  for (let round = 0; round < rounds; round++) await once(round);
+  for (let round = 0; round < rounds; round++) await openAndClose(round);
   await eventually(
     `as many descriptors as before: ${JSON.stringify(before)}`,
     () => Object.entries(open()).every(([name, count]) => count <= (before[name] ?? 0)),
@@ -65,11 +74,40 @@ test('VNC, consoles and ports, opened and closed in every way 200 times, leave n
   assert.equal(cluster.processes('launcher').length + cluster.processes('qemu').length, 2);
 });
 
-test('a guest that talks without pause loses nothing to the one who reads it', async (t) => {
+test('consoles of guests that talk without pause, and of silent ones', { concurrency: true }, async (t) => {
   const cluster = await Cluster.start(t, { fakeQemu: true });
-  await cluster.create(virtualMachine({ name: 'demo' }));
-  await cluster.wait('vmi/demo', 'jsonpath={.status.phase}=Running');
+  for (const name of ['demo', 'silent']) {
+    await cluster.create(virtualMachine({ name }));
+    await cluster.wait(`vmi/${name}`, 'jsonpath={.status.phase}=Running');
+  }
   const connection = await loadKubeconfig(cluster.kubeconfig);
+  await Promise.all([
+    t.test('nothing is lost', (t) => flood(t, connection)),
+    t.test(`an answer after ${idleSeconds} s of silence`, () => silence(connection)),
+  ]);
+});
+
+async function silence(connection: ConnectionOptions): Promise<void> {
+  const socket = await stream(connection, 'console', {}, 'silent');
+  let said = '';
+  const ended = once(socket, 'close').then(([code]) => {
+    throw new Error(`closed with ${String(code)} after ${said}`);
+  });
+  await Promise.race([ended, delay(idleSeconds * 1000)]);
+  const answer = new Promise<void>((resolve) => {
+    socket.on('message', (data) => {
+      said += bytesOf(data).toString();
+      if (said.includes('fake-guest:')) resolve();
+    });
+  });
+  socket.resume();
+  socket.send('hello\n');
+  await withTimeout(Promise.race([ended, answer]), 60_000, () => `no answer, only ${said}`);
+  ended.catch(() => undefined);
+  socket.terminate();
+}
+
+async function flood(t: TestContext, connection: ConnectionOptions): Promise<void> {
   const socket = await stream(connection, 'console', { mode: 'write' });
   const hash = createHash('sha256');
   let received = 0;
@@ -106,7 +144,7 @@ test('a guest that talks without pause loses nothing to the one who reads it', a
   assert.equal(received, floodBytes);
   assert.equal(hash.digest('hex'), wanted.digest('hex'));
   socket.terminate();
-});
+}
 
 /** As fake-qemu sends it, again and again. */
 function floodBlock(): Buffer {
