@@ -126,7 +126,10 @@ test('volumes: secret, config map, downward API, emptyDir, hostPath and claim', 
   assert.equal(await readFile(volume('secret/dir/user'), 'utf8'), '#cloud-config');
   assert.equal((await stat(volume('secret/dir/user'))).mode & 0o777, 0o400);
   assert.equal(await readFile(volume('config/a.txt'), 'utf8'), 'ä');
-  assert.deepEqual(await readdir(volume('optional')), []);
+  assert.deepEqual(
+    (await readdir(volume('optional'))).filter((name) => !name.startsWith('..')),
+    [],
+  );
   assert.match(await readFile(volume('down/labels'), 'utf8'), /kubevirt.io="virt-launcher"/);
   assert.deepEqual(await readdir(volume('empty')), []);
   assert.equal(await readlink(volume('host')), node.directory);

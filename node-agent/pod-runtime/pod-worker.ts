@@ -17,6 +17,7 @@ import { PodError } from './errors.js';
 import { exitReason } from './exit-reason.js';
 import { LauncherProcess, type LauncherCommand, type LauncherExit } from './launcher-process.js';
 import { isReadinessStale, podStatus, type Ended, type PodState } from './pod-status.js';
+import { PayloadRefresh } from './payload-refresh.js';
 import { removePod } from './pod-removal.js';
 import { Preparation, type PreparationOptions } from './preparation.js';
 import { computeOf, runContainerProbes } from './probes/container-probes.js';
@@ -43,6 +44,7 @@ export class PodWorker {
   private state: PodState = { kind: 'Preparing', waiting: new Map() };
   private launcher: LauncherProcess | undefined;
   private readonly network: SandboxNetwork;
+  private readonly payload: PayloadRefresh;
   private readonly stopLink: LinkedSignal;
   private readonly stopped: Promise<void>;
 
@@ -57,6 +59,7 @@ export class PodWorker {
     this.stopped = aborted(this.stop);
     this.termination = new Termination(options.clock);
     this.status = new StatusWriter(pod, { ...options, signal: this.stop });
+    this.payload = new PayloadRefresh(pod, directory, options);
     this.network = new SandboxNetwork(pod, options.network, options.logger);
     this.startTime = timestamp(options.clock.now());
     this.update(pod);
@@ -72,6 +75,7 @@ export class PodWorker {
 
   update(pod: Pod): void {
     this.pod = pod;
+    this.payload.update(pod);
     // A controller takes the readiness of a silent node's pods away: this agent has been silent, and is back.
     if (this.state.kind === 'Running' && isReadinessStale(pod, this.state)) this.setState(this.state);
     if (pod.metadata.deletionTimestamp === undefined) return;
@@ -231,17 +235,19 @@ export class PodWorker {
   private async supervise(launcher: LauncherProcess): Promise<void> {
     const exited = launcher.exited;
     const liveness = new Termination(this.options.clock);
-    const probes = new AbortController();
-    this.probe(liveness, probes.signal);
+    const running = new AbortController();
+    this.probe(liveness, running.signal);
+    const refresh = this.payload.run(running.signal);
     try {
       await Promise.race([exited, liveness.requested, this.termination.requested, this.stopped]);
       if (this.isStopped()) return;
-      probes.abort();
+      running.abort();
       if (this.termination.signal.aborted || liveness.signal.aborted)
         await this.terminate(launcher, liveness);
     } finally {
-      probes.abort();
+      running.abort();
       liveness.dispose();
+      await refresh;
     }
     if (this.isStopped()) return;
     const exit = await exited;

@@ -5,6 +5,7 @@ import type {
   KeyToPath,
   Pod,
   SecretVolumeSource,
+  Volume,
   VolumeProjection,
 } from '../../openapi/generated/types/core_v1.js';
 import type { Client, Kind } from '../../controllers/runtime/client.js';
@@ -91,7 +92,7 @@ function select({ data, items, mode, optional, what }: Selection, context: Paylo
   });
 }
 
-export async function secretFiles(
+async function secretFiles(
   source: Omit<SecretVolumeSource, 'defaultMode'>,
   mode: number | undefined,
   context: PayloadContext,
@@ -110,7 +111,7 @@ export async function secretFiles(
   return select({ ...selection, optional: optional || secret === undefined }, context);
 }
 
-export async function configMapFiles(
+async function configMapFiles(
   source: Omit<ConfigMapVolumeSource, 'defaultMode'>,
   mode: number | undefined,
   context: PayloadContext,
@@ -163,7 +164,7 @@ function fieldValue(fieldPath: string, pod: Pod): string | undefined {
   }
 }
 
-export function downwardFiles(
+function downwardFiles(
   items: readonly DownwardAPIVolumeFile[],
   mode: number | undefined,
   context: PayloadContext,
@@ -180,7 +181,7 @@ export function downwardFiles(
   });
 }
 
-export async function projectedFiles(
+async function projectedFiles(
   sources: readonly VolumeProjection[],
   mode: number | undefined,
   context: PayloadContext,
@@ -208,4 +209,17 @@ export async function projectedFiles(
     }
   }
   return files;
+}
+
+/** Undefined for a volume of another type. Rejects with `PodError` if it can not be filled, or with a client's error. */
+export async function payloadOf(
+  { secret, configMap, downwardAPI, projected }: Volume,
+  context: PayloadContext,
+): Promise<PayloadFile[] | undefined> {
+  if (secret !== undefined) return secretFiles(secret, secret.defaultMode, context);
+  if (configMap !== undefined) return configMapFiles(configMap, configMap.defaultMode, context);
+  if (downwardAPI !== undefined)
+    return downwardFiles(downwardAPI.items ?? [], downwardAPI.defaultMode, context);
+  if (projected !== undefined) return projectedFiles(projected.sources ?? [], projected.defaultMode, context);
+  return undefined;
 }

@@ -1,6 +1,6 @@
 /** Fills `volumes/<name>` of a pod directory from the pod's volumes. */
-import { chmod, mkdir, stat, symlink, writeFile } from 'node:fs/promises';
-import { dirname, isAbsolute, join } from 'node:path';
+import { mkdir, stat, symlink } from 'node:fs/promises';
+import { isAbsolute } from 'node:path';
 import type { PersistentVolume, Pod, Volume } from '../../openapi/generated/types/core_v1.js';
 import type { Client } from '../../controllers/runtime/client.js';
 import type { Clock } from '../../controllers/runtime/clock.js';
@@ -11,14 +11,8 @@ import type { Logger } from '../../controllers/runtime/logger.js';
 import { errorCode, isNotExist } from '../files.js';
 import type { PodDirectory } from '../pod-directory.js';
 import { PodError } from './errors.js';
-import {
-  configMapFiles,
-  downwardFiles,
-  projectedFiles,
-  secretFiles,
-  type PayloadContext,
-  type PayloadFile,
-} from './volume-payload.js';
+import { writePayload } from './payload-writer.js';
+import { payloadOf } from './volume-payload.js';
 
 export interface VolumeContext {
   readonly client: Client;
@@ -29,17 +23,6 @@ export interface VolumeContext {
   readonly signal: AbortSignal;
   /** Called with a sentence while a volume waits for something. */
   readonly waiting: (message: string) => void;
-}
-
-async function writePayload(target: string, files: readonly PayloadFile[]): Promise<void> {
-  await mkdir(target, { mode: 0o755 });
-  for (const { path, content, mode } of files) {
-    const file = join(target, path);
-    await mkdir(dirname(file), { recursive: true });
-    // The last of several sources with one path wins, as in a cluster.
-    await writeFile(file, content, { mode: 0o600 });
-    await chmod(file, mode);
-  }
 }
 
 /** Resolves with the claim's volume name once it is bound. */
@@ -115,16 +98,10 @@ async function linkClaim(claim: string, target: string, context: VolumeContext):
 async function fill(volume: Volume, context: VolumeContext): Promise<void> {
   const { client, pod, signal } = context;
   const target = context.directory.volume(volume.name);
-  const payload: PayloadContext = { client, pod, volume: volume.name, signal };
-  const { secret, configMap, downwardAPI, projected, emptyDir, hostPath, persistentVolumeClaim } = volume;
-  if (secret !== undefined) {
-    await writePayload(target, await secretFiles(secret, secret.defaultMode, payload));
-  } else if (configMap !== undefined) {
-    await writePayload(target, await configMapFiles(configMap, configMap.defaultMode, payload));
-  } else if (downwardAPI !== undefined) {
-    await writePayload(target, downwardFiles(downwardAPI.items ?? [], downwardAPI.defaultMode, payload));
-  } else if (projected !== undefined) {
-    await writePayload(target, await projectedFiles(projected.sources ?? [], projected.defaultMode, payload));
+  const files = await payloadOf(volume, { client, pod, volume: volume.name, signal });
+  const { emptyDir, hostPath, persistentVolumeClaim } = volume;
+  if (files !== undefined) {
+    await writePayload(target, files);
   } else if (emptyDir !== undefined) {
     await mkdir(target, { mode: 0o755 });
   } else if (hostPath !== undefined) {
