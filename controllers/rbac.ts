@@ -42,7 +42,7 @@ export const controllerRules: Readonly<Record<ControllerName, readonly PolicyRul
       ['patch', 'update'],
     ),
     rule(kubevirt, ['kubevirts'], read),
-    rule('', ['pods'], [...read, 'create', 'delete']),
+    rule('', ['pods'], [...read, 'create', 'patch', 'delete']),
     rule('', ['pods/status'], ['patch']),
     rule('', ['persistentvolumeclaims'], [...read, 'create']),
     rule('', ['nodes'], read),

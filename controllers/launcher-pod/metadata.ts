@@ -27,46 +27,74 @@ export function launcherMetadata(
   { configuration }: LauncherPodSettings,
 ): Partial<ObjectMeta> & { name: string } {
   const { namespace, name, uid } = vmi.metadata;
+  const inherited = inheritedMetadata(vmi);
   return {
     name: launcherPodName(vmi),
     ...(namespace === undefined ? {} : { namespace }),
     labels: {
-      ...inherited(vmi.metadata.labels, (key) => key !== labels.nodeName),
+      ...inherited.labels,
       [labels.app]: launcherApp,
       [labels.createdBy]: uid,
       [labels.virtualMachineName]: labelValue(name),
       [labels.virtualMachineInstanceId]: labelValue(name),
     },
     annotations: {
-      ...inherited(vmi.metadata.annotations, isForPod),
+      ...inherited.annotations,
       ...networkAnnotations(vmi),
       [annotations.domain]: name,
       [annotations.memoryOverhead]: String(launcherOverhead(vmi, configuration)),
-      'kubectl.kubernetes.io/default-container': computeContainer,
+      [defaultContainer]: computeContainer,
       // An eviction is for the VMI controller to decide, by the VMI's strategy.
-      'descheduler.alpha.kubernetes.io/request-evict-only': '',
+      [requestEvictOnly]: '',
     },
     ownerReferences: [controllerReference(vmi)],
   };
 }
 
-function inherited(
+/** What a pod has of its VMI's labels and annotations. */
+export function inheritedMetadata(vmi: VirtualMachineInstance): {
+  readonly labels: Record<string, string>;
+  readonly annotations: Record<string, string>;
+} {
+  const networks = networkAnnotations(vmi);
+  return {
+    labels: entriesOf(vmi.metadata.labels, (key) => !ownLabels.has(key)),
+    annotations: entriesOf(
+      vmi.metadata.annotations,
+      (key) => !ownAnnotations.has(key) && !Object.hasOwn(networks, key),
+    ),
+  };
+}
+
+function entriesOf(
   values: Readonly<Record<string, string>> | undefined,
   keep: (key: string) => boolean,
 ): Record<string, string> {
   return Object.fromEntries(Object.entries(values ?? {}).filter(([key]) => keep(key)));
 }
 
-/** Annotations that speak of the VMI object itself mean nothing on its pod. */
-const own = new Set<string>([
+/** Of the VMI alone, or of the pod alone. */
+const ownLabels = new Set<string>([
+  labels.nodeName,
+  labels.app,
+  labels.createdBy,
+  labels.virtualMachineName,
+  labels.virtualMachineInstanceId,
+]);
+
+const defaultContainer = 'kubectl.kubernetes.io/default-container';
+const requestEvictOnly = 'descheduler.alpha.kubernetes.io/request-evict-only';
+const ownAnnotations = new Set<string>([
   'kubectl.kubernetes.io/last-applied-configuration',
   'kubevirt.io/latest-observed-api-version',
   'kubevirt.io/storage-observed-api-version',
   annotations.virtualMachineGeneration,
   annotations.templateDigest,
+  annotations.domain,
+  annotations.memoryOverhead,
+  defaultContainer,
+  requestEvictOnly,
 ]);
-
-const isForPod = (key: string): boolean => !own.has(key);
 
 /** Names may be longer than label values. */
 const labelValue = (name: string): string => name.slice(0, longestLabel).replace(/[^A-Za-z0-9]+$/, '');

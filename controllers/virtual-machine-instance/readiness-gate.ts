@@ -9,10 +9,10 @@ import { isPodFinal } from './pod-state.js';
 /** The status that the pod ought to have; undefined if nothing is to be said. `now` in milliseconds. */
 export function gatedStatus(
   { metadata, status }: VirtualMachineInstance,
-  pod: Pod | undefined,
+  pod: Pod,
   now: number,
 ): Pod['status'] | undefined {
-  if (pod === undefined || isPodFinal(pod) || status?.phase !== phases.running) return undefined;
+  if (isPodFinal(pod) || status?.phase !== phases.running) return undefined;
   if (metadata.deletionTimestamp !== undefined || pod.metadata.deletionTimestamp !== undefined)
     return undefined;
   const wanted = isConditionTrue(status.conditions, conditionTypes.paused) ? paused : unpaused;

@@ -22,6 +22,7 @@ import { PersistentState } from './persistent-state.js';
 import { Patience } from '../patience.js';
 import { nextTransition } from './phase.js';
 import { isPodFinal, type Problem } from './pod-state.js';
+import { metadataPatch } from './pod-metadata.js';
 import { gatedStatus } from './readiness-gate.js';
 import { isHandedOver, nextStatus } from './status.js';
 
@@ -158,16 +159,22 @@ class VirtualMachineInstanceController {
     const hinted = withTopologyHints(vmi, existing, this.#nodes);
     const attempt: Attempt = unborn ? await this.#launch(hinted, signal) : { pod: existing };
     const requeueAfter = await this.#writeStatus(vmi, attempt, signal, hinted);
-    await this.#openGate(vmi, existing, signal);
+    if (existing !== undefined) await this.#syncPod(vmi, existing, signal);
     if (attempt.error !== undefined) throw attempt.error;
     return requeueAfter === undefined ? undefined : { requeueAfter };
   }
 
-  async #openGate(vmi: VirtualMachineInstance, pod: Pod | undefined, signal: AbortSignal): Promise<void> {
-    const status = gatedStatus(vmi, pod, this.deps.clock.now());
-    if (pod === undefined || status === undefined) return;
+  /** What its pod has to show of the VMI. */
+  async #syncPod(vmi: VirtualMachineInstance, pod: Pod, signal: AbortSignal): Promise<void> {
+    const { client, clock } = this.deps;
+    const metadata = metadataPatch(vmi, pod);
+    const status = gatedStatus(vmi, pod, clock.now());
+    const { uid } = pod.metadata;
     try {
-      await patchStatus(this.deps.client, pods, pod, status, signal);
+      if (status !== undefined) await patchStatus(client, pods, pod, status, signal);
+      if (metadata === undefined) return;
+      const body = { metadata: { uid, ...metadata } };
+      await client.patch(pods, pod.metadata, { type: 'merge', body }, undefined, signal);
     } catch (error) {
       if (!isNotFound(error)) throw error;
     }
