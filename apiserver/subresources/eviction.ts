@@ -28,7 +28,8 @@ export interface EvictionDependencies {
   readonly now: () => number;
 }
 
-const retryAfterSeconds = 10;
+/** Of what is sure to change soon. Clients wait by themselves where they are told to, and can not be told to hurry then. */
+const processingSeconds = 10;
 
 export function evictionSubresource(dependencies: EvictionDependencies): ActionSubresource {
   const read = evictionReader(dependencies.definitions);
@@ -79,7 +80,7 @@ async function evict(
   const pod = await registry.get<Pod>(target);
   if (pod === undefined) throw notFound('', 'pods', name);
   const held = await admitEviction(pod, { dryRun, annotations: metadata?.annotations }, dependencies);
-  if (held !== undefined) throw new ApiError('TooManyRequests', held, { retryAfterSeconds });
+  if (held !== undefined) throw new ApiError('TooManyRequests', held);
   await respectBudgets(pod, dryRun, dependencies);
   const { gracePeriodSeconds, preconditions } = deleteOptions;
   const options = {
@@ -130,7 +131,11 @@ function withDisruption(
   const { disruptionsAllowed = 0, desiredHealthy = 0, currentHealthy = 0, disruptedPods } = status;
   const held = "Cannot evict pod as it would violate the pod's disruption budget.";
   if ((status.observedGeneration ?? 0) < (metadata.generation ?? 0))
-    throw tooMany(held, `The disruption budget ${metadata.name} is still being processed by the server.`);
+    throw tooMany(
+      held,
+      `The disruption budget ${metadata.name} is still being processed by the server.`,
+      processingSeconds,
+    );
   if (disruptionsAllowed <= 0)
     throw tooMany(
       held,
@@ -154,9 +159,9 @@ function mayEvictUnhealthy({ spec, status }: PodDisruptionBudget): boolean {
   return desiredHealthy > 0 && currentHealthy >= desiredHealthy;
 }
 
-function tooMany(message: string, cause: string): ApiError {
+function tooMany(message: string, cause: string, retryAfterSeconds?: number): ApiError {
   return new ApiError('TooManyRequests', message, {
     causes: [{ reason: 'DisruptionBudget', message: cause }],
-    retryAfterSeconds,
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
   });
 }
