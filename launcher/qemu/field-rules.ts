@@ -122,7 +122,10 @@ const devices = [
   field('domain.devices.disableHotplug', 'whether there is a `-device virtio-scsi` without disks'),
   field('domain.devices.downwardMetrics', '`-device virtserialport,name=org.github.vhostmd.1`'),
   field('domain.devices.filesystems[].name', '`-device vhost-user-fs-pci,tag`'),
-  field('domain.devices.filesystems[].virtiofs', '`-device vhost-user-fs-pci`, virtiofsd'),
+  field(
+    'domain.devices.filesystems[].virtiofs',
+    '`-device vhost-user-fs-pci`, virtiofsd (before 1.0: needs user namespaces)',
+  ),
   field('domain.devices.useVirtioTransitional', '`-device virtio-*-transitional`'),
   field('domain.devices.logSerialConsole', 'the guest console log'),
   field('domain.devices.rng', '`-device virtio-rng`'),
