@@ -78,6 +78,8 @@ test('bad options, unknown machines and wrong methods are refused as Statuses', 
     });
     assert.equal(answer.status, code, `${method} ${target} ${body ?? ''}: ${answer.text}`);
   }
+  const nonsense = await server.request('PUT', `${path}/nonsense`, { token: 'admin' });
+  assert.equal(nonsense.text, '404 page not found\n', 'not the machine is missing');
 });
 
 test('the alias group has rules of its own', async (t) => {
