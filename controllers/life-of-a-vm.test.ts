@@ -6,15 +6,24 @@
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
-import type { VirtualMachine } from '../openapi/generated/types/kubevirt_v1.js';
+import type { VirtualMachine, VirtualMachineInstanceSpec } from '../openapi/generated/types/kubevirt_v1.js';
+import { unpausedGate } from '../openapi/launcher/pod.js';
 import { finalizers, runStrategies } from './constants.js';
-import { pods, virtualMachineInstances, virtualMachines } from './runtime/kinds.js';
+import {
+  controllerRevisions,
+  persistentVolumeClaims,
+  pods,
+  virtualMachineInstances,
+  virtualMachines,
+} from './runtime/kinds.js';
 import { isConditionTrue } from './runtime/conditions.js';
 import { settle } from './runtime/testing/fake-clock.js';
-import { Harness, guest } from './testing/harness.js';
+import { Harness } from './testing/harness.js';
 import { History } from './testing/history.js';
 import { SimulatedNode } from './testing/simulated-node.js';
+import { SimulatedUser } from './testing/simulated-user.js';
 import { UnreliableWay } from './testing/unreliable-client.js';
 import { createVirtualMachineInstanceController } from './virtual-machine-instance/virtual-machine-instance-controller.js';
 import { isFinal } from './virtual-machine/start-failure.js';
@@ -35,6 +44,9 @@ const step = fc.oneof(
     'deleteInstance',
     'deleteVm',
     'changeTemplate',
+    'changeSelector',
+    'askForVolume',
+    'pause',
     'release',
     'running',
     'notRunning',
@@ -60,10 +72,10 @@ class Life {
   readonly harness = new Harness();
   readonly history = new History();
   readonly node = new SimulatedNode(this.harness.client, this.harness.clock);
+  readonly user = new SimulatedUser(this.harness.client);
   readonly way: UnreliableWay;
   readonly #end = new AbortController();
   #following: Promise<void> = Promise.resolve();
-  #templates = 0;
 
   constructor(refused: typeof pods | typeof virtualMachineInstances) {
     this.way = new UnreliableWay(refused);
@@ -72,6 +84,12 @@ class Life {
   async begin(): Promise<void> {
     this.harness.through = this.way.through;
     this.#following = this.history.follow(this.harness.client, this.#end.signal);
+    await this.harness.client.create(persistentVolumeClaims, {
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: { namespace: key.namespace, name: 'data' },
+      status: { phase: 'Bound' },
+    });
     await this.harness.start(...controllers);
     await this.harness.createVm();
   }
@@ -85,8 +103,8 @@ class Life {
 
   async live(what: Step): Promise<void> {
     if (typeof what === 'string') await this.#act(what);
-    else if ('strategy' in what) this.#respec({ runStrategy: what.strategy });
-    else if ('request' in what) this.#request(what.request);
+    else if ('strategy' in what) this.user.respec({ runStrategy: what.strategy });
+    else if ('request' in what) this.user.request(what.request);
     else if ('hold' in what)
       this.way.hold<VirtualMachine>({ ...virtualMachines, resource: what.hold.resource });
     else if ('refuse' in what) this.way.refusals = what.refuse;
@@ -97,7 +115,7 @@ class Life {
   }
 
   async #act(what: Extract<Step, string>): Promise<void> {
-    const { node, harness } = this;
+    const { node, user, harness } = this;
     const { client } = harness;
     switch (what) {
       case 'bind': {
@@ -145,15 +163,25 @@ class Life {
       case 'deleteVm':
         if (harness.vm() !== undefined) await client.delete(virtualMachines, key);
         return;
-      case 'changeTemplate':
-        this.#templates += 1;
-        {
-          this.#respec({ template: { spec: { ...guest(), hostname: `host${this.#templates}` } } });
-          return;
-        }
+      case 'changeTemplate': {
+        user.changeTemplate();
+        return;
+      }
+      case 'changeSelector': {
+        user.changeSelector();
+        return;
+      }
+      case 'askForVolume': {
+        user.askForVolume();
+        return;
+      }
+      case 'pause': {
+        this.#pause();
+        return;
+      }
       case 'running':
       case 'notRunning': {
-        this.#respec({ running: what === 'running' });
+        user.respec({ running: what === 'running' });
         return;
       }
       case 'release': {
@@ -163,26 +191,18 @@ class Life {
     }
   }
 
-  /** One of `runStrategy` and `running` says how it is run. */
-  #respec(change: Partial<VirtualMachine['spec']>): void {
-    if (this.harness.vm() === undefined) return;
-    this.harness.client.put(virtualMachines, key, ({ metadata, spec, ...vm }) => {
-      const next = { ...spec, ...change };
-      if (change.running !== undefined) delete next.runStrategy;
-      if (change.runStrategy !== undefined) delete next.running;
-      return { ...vm, metadata: { ...metadata, generation: (metadata.generation ?? 0) + 1 }, spec: next };
-    });
-  }
-
-  /** As the subresources leave them. */
-  #request(what: 'Start' | 'Stop' | 'Restart'): void {
-    const uid = this.harness.vmi()?.metadata.uid;
-    if (this.harness.vm() === undefined || (what !== 'Start' && uid === undefined)) return;
-    const stop = uid === undefined || what === 'Start' ? [] : [{ action: 'Stop', uid }];
-    const start = what === 'Stop' ? [] : [{ action: 'Start' }];
-    this.harness.client.put(virtualMachines, key, ({ status, ...vm }) => ({
-      ...vm,
-      status: { ...status, stateChangeRequests: [...stop, ...start] },
+  /** As the node agent tells it. */
+  #pause(): void {
+    if (this.harness.vmi()?.status?.phase !== 'Running') return;
+    this.harness.client.put(virtualMachineInstances, key, ({ status, ...vmi }) => ({
+      ...vmi,
+      status: {
+        ...status,
+        conditions: [
+          ...(status?.conditions ?? []).filter(({ type }) => type !== 'Paused'),
+          { type: 'Paused', status: 'True' },
+        ],
+      },
     }));
   }
 
@@ -226,34 +246,63 @@ class Life {
     assert.equal(status.created ?? false, vmi !== undefined);
     assert.equal(status.ready ?? false, isConditionTrue(vmi?.status?.conditions, 'Ready'));
     assert.equal(status.stateChangeRequests, undefined, 'no request is left');
+    assert.equal(status.volumeRequests, undefined, 'no volume is still asked for');
     assert.equal(status.desiredGeneration, vm.metadata.generation);
+    this.#checkInstance(vm);
     assert.ok(launchers.length <= (vmi === undefined ? 0 : 1));
     if (vmi?.status?.phase === 'Running') assert.equal(launchers.length, 1);
+  }
+
+  /** It is as its VM, but for what waits for a restart; and what it was started from is kept, and nothing else is. */
+  #checkInstance(vm: VirtualMachine): void {
+    const { client } = this.harness;
+    const vmi = this.harness.vmi();
+    const revisions = client.all(controllerRevisions).map(({ metadata }) => metadata.name);
+    assert.ok(revisions.length <= 1, 'revisions of earlier starts are gone');
+    if (vmi === undefined) return;
+    assert.deepEqual(revisions, [vmi.status?.virtualMachineRevisionName]);
+    if (isFinal(vmi)) return;
+    assert.deepEqual(vmi.spec.nodeSelector, vm.spec.template.spec?.nodeSelector);
+    const restartRequired = isConditionTrue(vm.status?.conditions, 'RestartRequired');
+    assert.equal(
+      restartRequired,
+      !isDeepStrictEqual(fixedFields(vmi.spec), fixedFields(vm.spec.template.spec)),
+    );
+    const paused = isConditionTrue(vmi.status?.conditions, 'Paused');
+    const gate = isConditionTrue(client.all(pods)[0]?.status?.conditions, unpausedGate);
+    if (vmi.status?.phase === 'Running') assert.equal(gate, !paused);
   }
 
   /** What ended by itself stays ended, but where the strategy starts it again. */
   #expected(vm: VirtualMachine): string {
     const vmi = this.harness.vmi();
+    const running = isConditionTrue(vmi?.status?.conditions, 'Paused') ? 'Paused' : 'Running';
     switch (runStrategyOf(vm)) {
       case 'Always':
         assert.equal(vmi?.status?.phase, 'Running');
-        return 'Running';
+        return running;
       case 'Halted':
         assert.equal(vmi, undefined);
         return 'Stopped';
       case 'RerunOnFailure':
         assert.notEqual(vmi?.status?.phase, 'Failed');
-        return vmi === undefined || isFinal(vmi) ? 'Stopped' : 'Running';
+        return vmi === undefined || isFinal(vmi) ? 'Stopped' : running;
       case 'Once':
         // It is not started again, but would have to wait if somebody deleted the instance.
         if (vmi?.status?.phase === 'Failed' && vm.status?.startFailure !== undefined)
           return 'CrashLoopBackOff';
-        return vmi === undefined || isFinal(vmi) ? 'Stopped' : 'Running';
+        return vmi === undefined || isFinal(vmi) ? 'Stopped' : running;
       default:
-        return vmi === undefined || isFinal(vmi) ? 'Stopped' : 'Running';
+        return vmi === undefined || isFinal(vmi) ? 'Stopped' : running;
     }
   }
 }
+
+/** Of those that change here, the ones that only a restart changes. */
+const fixedFields = (spec: VirtualMachineInstanceSpec | undefined): unknown => [
+  spec?.hostname,
+  spec?.volumes,
+];
 
 test('ends as the spec says, whatever happens on the way', async () => {
   const refused = fc.constantFrom(pods, virtualMachineInstances);
