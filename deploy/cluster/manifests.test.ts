@@ -185,6 +185,13 @@ test('the API server takes its arguments, and its store is one process’s or et
     argumentsOf(replicated).includes('--encryption-provider-config=/etc/nativirt/encryption/config.yaml'),
   );
   assert.equal(find(replicated, 'Deployment', 'nativirt-apiserver').spec?.strategy?.type, 'RollingUpdate');
+  const withoutTls = parse(
+    await renderChart(['store.etcd.endpoints={http://a:2379}', 'store.etcd.secretName=']),
+  );
+  assert.deepEqual(
+    argumentsOf(withoutTls).filter((flag) => flag.startsWith('--etcd')),
+    ['--etcd-servers=http://a:2379', '--etcd-prefix=/nativirt'],
+  );
   await assert.rejects(renderChart(['apiserver.replicas=2']), /an embedded store has one API server/);
 });
 
