@@ -119,10 +119,10 @@ export function createControllerManager(options: ControllerManagerOptions): Cont
   ];
   const controllers = selectControllers<ControllerName>(options.controllers ?? '*', known);
   let leads = false;
-  const lead = async (signal: AbortSignal): Promise<void> => {
+  const lead = async (signal: AbortSignal, leader: Client): Promise<void> => {
     leads = true;
     try {
-      await runControllers(options, controllers, signal);
+      await runControllers({ ...options, client: leader }, controllers, signal);
     } finally {
       leads = false;
     }
@@ -132,7 +132,7 @@ export function createControllerManager(options: ControllerManagerOptions): Cont
     leads: () => leads,
     run: async (signal) => {
       if (controllers.length === 0) return;
-      if (leaderElection === undefined) return lead(signal);
+      if (leaderElection === undefined) return lead(signal, client);
       const { namespace, identity } = leaderElection;
       const lease = { namespace, name: 'nativirt-controllers' };
       const end = await runWithLeadership({ client, logger, lease, identity, clock, random }, lead, signal);

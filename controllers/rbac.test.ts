@@ -19,6 +19,7 @@ import {
   virtualMachines,
 } from './runtime/kinds.js';
 import { settle } from './runtime/testing/fake-clock.js';
+import { createDisruptionController } from './disruption/disruption-controller.js';
 import { createDisruptionBudgetController } from './disruption-budget/disruption-budget-controller.js';
 import { createEvacuationController } from './evacuation/evacuation-controller.js';
 import { createNodeController } from './node/node-controller.js';
@@ -30,6 +31,7 @@ import { createPoolController } from './pool/pool-controller.js';
 import { createReplicaSetController } from './replica-set/replica-set-controller.js';
 import { createSchedulerController } from './scheduler/scheduler.js';
 import { Harness, guest } from './testing/harness.js';
+import { createTaintEvictionController } from './taint-eviction/taint-eviction-controller.js';
 import { createTopologyController } from './topology/topology-controller.js';
 import { createVirtualMachineInstanceController } from './virtual-machine-instance/virtual-machine-instance-controller.js';
 import { createVirtualMachineController } from './virtual-machine/virtual-machine-controller.js';
@@ -244,6 +246,39 @@ test('nor do those that empty nodes, keep budgets, update launchers and watch ov
   await harness.clock.advance(120_000);
   assert.equal(harness.vmi()?.status?.phase, 'Failed');
   assert.equal(harness.client.all(podDisruptionBudgets).length, 0);
+  assert.deepEqual([...denied], []);
+});
+
+test('nor do those that count budgets and heed taints', async (t) => {
+  const denied = new Set<string>();
+  const harness = new Harness();
+  t.after(() => harness.stop());
+  const as = confinedTo(denied);
+  await harness.createNode();
+  await harness.start(
+    as('disruption', createDisruptionController),
+    as('taint-eviction', createTaintEvictionController),
+  );
+  const metadata = { namespace: 'default', name: 'web', labels: { app: 'web' } };
+  await harness.client.create(podDisruptionBudgets, {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata,
+    spec: { minAvailable: 1, selector: { matchLabels: { app: 'web' } } },
+  });
+  await harness.client.create(pods, {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata,
+    spec: { containers: [], nodeName: 'node1' },
+  });
+  await harness.change(nodes, 'node1', (node) => ({
+    ...node,
+    spec: { taints: [{ key: 'repair', effect: 'NoExecute' as const }] },
+  }));
+  const [pod] = harness.client.all(pods);
+  assert.notEqual(pod?.metadata.deletionTimestamp, undefined);
+  assert.equal(harness.client.all(podDisruptionBudgets)[0]?.status?.expectedPods, 1);
   assert.deepEqual([...denied], []);
 });
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
+import type { Client } from './client.js';
 import { sleep, type Clock } from './clock.js';
 import { ConnectionError } from './errors.js';
 import { leases } from './kinds.js';
@@ -18,6 +19,8 @@ interface Candidate {
   leading: boolean;
   readonly stop: AbortController;
   readonly ended: Promise<'lost' | 'ended'>;
+  /** What its work writes with, once it has led. */
+  readonly client: Client | undefined;
 }
 
 /** Its wall clock may differ from everybody else's. */
@@ -37,11 +40,12 @@ function candidate(
   onChange: () => void = () => undefined,
 ): Candidate {
   const stop = new AbortController();
-  const self: { leading: boolean } = { leading: false };
+  const self: { leading: boolean; client: Client | undefined } = { leading: false, client: undefined };
   const ended = runWithLeadership(
     { client, clock, logger, lease, identity, random: () => 0 },
-    async (signal) => {
+    async (signal, leader) => {
       self.leading = true;
+      self.client = leader;
       onChange();
       await new Promise<void>((resolve) => {
         if (signal.aborted) resolve();
@@ -60,6 +64,9 @@ function candidate(
     },
     set leading(value) {
       self.leading = value;
+    },
+    get client() {
+      return self.client;
     },
   };
 }
@@ -179,6 +186,8 @@ test('there are never two leaders, whatever clocks, networks and processes do', 
       'heal' as const,
       'restart' as const,
       'stop' as const,
+      'pause' as const,
+      'resume' as const,
     ),
     after: fc.integer({ min: 0, max: 20_000 }),
     delay: fc.integer({ min: 0, max: 25_000 }),
@@ -189,6 +198,7 @@ test('there are never two leaders, whatever clocks, networks and processes do', 
       const world = new World(skew);
       await world.run(faults);
       assert.equal(world.mostLeaders <= 1, true, 'two lead at once');
+      assert.deepEqual(world.trespasses, [], 'who leads no more writes no more');
       assert.equal(await world.leaderInTheEnd(), 1, 'somebody leads once all is well again');
       await world.end();
     }),
@@ -198,10 +208,48 @@ test('there are never two leaders, whatever clocks, networks and processes do', 
 
 type Fault = {
   readonly who: number;
-  readonly what: 'cut' | 'slow' | 'heal' | 'restart' | 'stop';
+  readonly what: 'cut' | 'slow' | 'heal' | 'restart' | 'stop' | 'pause' | 'resume';
   readonly after: number;
   readonly delay: number;
 };
+
+/** Of a process that is stopped now and then (SIGSTOP, a hypervisor): its timers wait, the time does not. */
+class PausableClock implements Clock {
+  paused = false;
+  readonly #late = new Set<() => void>();
+
+  constructor(private readonly clock: Clock) {}
+
+  now(): number {
+    return this.clock.now();
+  }
+
+  monotonic(): number {
+    return this.clock.monotonic();
+  }
+
+  timer(ms: number, callback: () => void): () => void {
+    let fire = (): void => {
+      if (this.paused) this.#late.add(fire);
+      else callback();
+    };
+    const cancel = this.clock.timer(ms, () => fire());
+    return () => {
+      cancel();
+      this.#late.delete(fire);
+      fire = () => undefined;
+    };
+  }
+
+  resume(): void {
+    this.paused = false;
+    const late = [...this.#late];
+    this.#late.clear();
+    for (const fire of late) fire();
+  }
+}
+
+const work = { namespace: 'kube-system', name: 'work' };
 
 class World {
   readonly clock = new FakeClock();
@@ -209,26 +257,66 @@ class World {
   readonly network = [0, 1, 2].map(() => ({ cut: false, delay: 0 }));
   readonly candidates: (Candidate | undefined)[] = [];
   readonly everyone: Candidate[] = [];
+  readonly clocks: (PausableClock | undefined)[] = [];
   mostLeaders = 0;
+  /** Writes of one while another led. */
+  readonly trespasses: string[] = [];
   #lives = 0;
 
   constructor(private readonly skew: readonly number[]) {}
 
   async run(faults: readonly Fault[]): Promise<void> {
+    const object = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: work };
+    await this.server.create(leases, object);
     for (const who of [0, 1, 2]) this.#start(who);
     for (const fault of faults) {
       await this.clock.advance(fault.after);
       await this.#inflict(fault);
+      await this.#work();
     }
   }
 
   async leaderInTheEnd(): Promise<number> {
     for (const who of [0, 1, 2]) {
       this.network[who] = { cut: false, delay: 0 };
+      await this.#resume(who);
       if (this.candidates[who]?.leading !== true) this.#restart(who);
     }
     await this.clock.advance(60_000);
     return this.everyone.filter(({ leading }) => leading).length;
+  }
+
+  /** All that led and are not stopped try to write, as answers and events make them. */
+  async #work(): Promise<void> {
+    for (const [who, each] of this.candidates.entries())
+      if (this.clocks[who]?.paused !== true) await this.#write(each);
+  }
+
+  async #write(candidate: Candidate | undefined): Promise<void> {
+    const leaders = this.everyone.filter(
+      (each) => each.leading && each !== candidate && !this.#isPaused(each),
+    );
+    try {
+      await candidate?.client?.patch(leases, work, { type: 'merge', body: { spec: {} } });
+    } catch (error) {
+      if (error instanceof LeadershipLost) return;
+      throw error;
+    }
+    if (candidate?.client !== undefined)
+      for (const { identity } of leaders) this.trespasses.push(`${candidate.identity} while ${identity} led`);
+  }
+
+  #isPaused(candidate: Candidate): boolean {
+    const who = this.candidates.indexOf(candidate);
+    return this.clocks[who]?.paused === true;
+  }
+
+  /** Sockets are read before timers run. */
+  async #resume(who: number): Promise<void> {
+    if (this.clocks[who]?.paused !== true) return;
+    await this.#write(this.candidates[who]);
+    this.clocks[who].resume();
+    await settle();
   }
 
   async end(): Promise<void> {
@@ -252,12 +340,21 @@ class World {
         this.#restart(who);
         return settle();
       case 'stop':
+        await this.#resume(who);
         this.candidates[who]?.stop.abort();
         return settle();
+      case 'pause': {
+        const clock = this.clocks[who];
+        if (clock !== undefined) clock.paused = true;
+        return;
+      }
+      case 'resume':
+        return this.#resume(who);
     }
   }
 
   #restart(who: number): void {
+    this.clocks[who]?.resume();
     this.candidates[who]?.stop.abort();
     this.#start(who);
   }
@@ -279,9 +376,10 @@ class World {
       create: (kind, object) => through(() => this.server.create(kind, object)),
       update: (kind, object) => through(() => this.server.update(kind, object)),
     });
-    const clock = skewed(this.clock, this.skew[who] ?? 0);
+    const clock = new PausableClock(skewed(this.clock, this.skew[who] ?? 0));
+    this.clocks[who] = clock;
     const started = candidate(`c${who}-${this.#lives}`, client, clock, () => {
-      const leading = this.everyone.filter((each) => each.leading).length;
+      const leading = this.everyone.filter((each) => each.leading && !this.#isPaused(each)).length;
       this.mostLeaders = Math.max(this.mostLeaders, leading);
     });
     this.candidates[who] = started;

@@ -3,12 +3,14 @@
  *
  * Safety, whatever the processes' wall clocks show: a leader stops `renewDeadline` after it *sent* its last successful
  * write; a rival takes the lease only `leaseDuration` after it *saw* the last change, by its own monotonic clock. As
- * `renewDeadline` is shorter, and a change can not be seen before it was sent, the two never overlap.
+ * `renewDeadline` is shorter, and a change can not be seen before it was sent, the two never overlap. A process that was
+ * paused for so long may be asked to write before its timers run: the client that its work is given looks at the clock itself.
  */
 import type { Lease, LeaseSpec } from '../../openapi/generated/types/coordination_v1.js';
 import type { Client, ObjectKey } from './client.js';
 import { microTimestamp, sleep, systemClock, type Clock } from './clock.js';
 import { isNotFound } from './errors.js';
+import { gatedWrites } from './gated-client.js';
 import { leases } from './kinds.js';
 import type { Logger } from './logger.js';
 
@@ -33,13 +35,16 @@ interface Observed {
   readonly at: number;
 }
 
+/** `signal` aborts when leadership is lost or nobody wants it any more; from then on `client` writes nothing, nor when that ought to be. */
+export type LeadersWork = (signal: AbortSignal, client: Client) => Promise<void>;
+
 /**
- * Waits to lead, then calls `lead` with a signal that aborts when leadership is lost or `signal` aborts. Resolves after
+ * Waits to lead, then calls `lead`. Resolves after
  * `lead` has ended; `lost` tells whether leadership was lost (the process should then end, or call again).
  */
 export async function runWithLeadership(
   options: LeaderElectionOptions,
-  lead: (signal: AbortSignal) => Promise<void>,
+  lead: LeadersWork,
   signal: AbortSignal,
 ): Promise<'lost' | 'ended'> {
   const elector = new LeaderElector(options);
@@ -59,6 +64,8 @@ class LeaderElector {
   readonly #retryPeriod: number;
   readonly #logger: Logger;
   #observed: Observed | undefined;
+  /** Monotonic. */
+  #leadsUntil = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly options: LeaderElectionOptions) {
     this.#clock = options.clock ?? systemClock;
@@ -82,17 +89,17 @@ class LeaderElector {
     }
   }
 
-  async lead(
-    acquired: number,
-    work: (signal: AbortSignal) => Promise<void>,
-    signal: AbortSignal,
-  ): Promise<'lost' | 'ended'> {
+  async lead(acquired: number, work: LeadersWork, signal: AbortSignal): Promise<'lost' | 'ended'> {
     this.#logger.info({}, 'became the leader');
     const leadership = new AbortController();
     const both = AbortSignal.any([signal, leadership.signal]);
-    const renewing = this.#renew(acquired, leadership, both);
+    this.#leadsUntil = acquired + this.#renewDeadline;
+    const renewing = this.#renew(leadership, both);
+    const client = gatedWrites(this.options.client, () => {
+      if (both.aborted || this.#clock.monotonic() >= this.#leadsUntil) throw new LeadershipLost();
+    });
     try {
-      await work(both);
+      await work(both, client);
     } finally {
       const lost = leadership.signal.aborted;
       leadership.abort(new LeadershipEnded());
@@ -103,10 +110,9 @@ class LeaderElector {
   }
 
   /** Keeps the lease until `signal` aborts; aborts `leadership` in time when that fails. */
-  async #renew(acquired: number, leadership: AbortController, signal: AbortSignal): Promise<void> {
-    let validFrom = acquired;
+  async #renew(leadership: AbortController, signal: AbortSignal): Promise<void> {
     for (;;) {
-      const remaining = validFrom + this.#renewDeadline - this.#clock.monotonic();
+      const remaining = this.#leadsUntil - this.#clock.monotonic();
       const cancel = this.#clock.timer(remaining, () => {
         this.#logger.error({}, 'could not renew the lease in time; no longer the leader');
         leadership.abort(new LeadershipLost());
@@ -114,7 +120,7 @@ class LeaderElector {
       try {
         await sleep(this.#clock, this.#retryPeriod, signal);
         const sent = this.#clock.monotonic();
-        if (await this.#attempt(signal)) validFrom = sent;
+        if (await this.#attempt(signal)) this.#leadsUntil = sent + this.#renewDeadline;
         else if (this.#heldByOther()) leadership.abort(new LeadershipLost());
       } catch (error) {
         if (signal.aborted) return;
