@@ -1,5 +1,5 @@
 /** Where a launcher pod keeps its files on the node: `<data>/pods/<pod uid>/`, in the shape of `podLayout`. */
-import { mkdir, readdir, readFile, realpath, rm } from 'node:fs/promises';
+import { chmod, chown, mkdir, readdir, readFile, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { podLayout } from '../openapi/launcher/protocol.js';
@@ -39,8 +39,13 @@ export class PodDirectory extends LauncherDirectory {
     return join(this.path, podLayout.kernelBoot);
   }
 
-  async create(): Promise<void> {
+  /** @param group whose launcher runs in it: it may make files of its own there, and touch no other */
+  async create(group?: number): Promise<void> {
     await mkdir(join(this.path, podLayout.volumes), { recursive: true, mode: 0o700 });
+    if (group === undefined) return;
+    await chown(this.path, -1, group);
+    await chmod(this.path, 0o1770);
+    await chmod(join(this.path, podLayout.volumes), 0o755);
   }
 
   /** Removes everything; links to volumes elsewhere are removed, never followed. */
@@ -144,7 +149,7 @@ export class PodDirectories implements LauncherDirectories {
   }
 
   async create(): Promise<void> {
-    await mkdir(this.root, { recursive: true, mode: 0o700 });
+    await mkdir(this.root, { recursive: true, mode: 0o711 });
   }
 
   /** UIDs of the pods that have a directory. */

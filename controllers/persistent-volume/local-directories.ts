@@ -22,6 +22,8 @@ export function createLocalDirectories(root: string): LocalDirectories {
   return {
     pathOf,
     create: async (volume) => {
+      // Launchers of another user pass through it to their own.
+      await mkdir(root, { recursive: true, mode: 0o711 });
       await mkdir(pathOf(volume), { recursive: true, mode: 0o770 });
     },
     remove: async (volume) => {

@@ -58,7 +58,8 @@ const roles: readonly ComponentRole[] = [
 /** Rejects with one clear error if the data directory, the port or a file can not be used; nothing is left running then. */
 export async function startStandalone(options: StandaloneOptions, logger: Logger): Promise<Standalone> {
   const { dataDirectory, bindAddress } = options;
-  await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
+  // Launchers that are not root pass through it to their own directories; what is secret in it is closed by itself.
+  await mkdir(dataDirectory, { recursive: true, mode: 0o711 });
   const backend = await openLevelBackend({ directory: path.join(dataDirectory, 'store'), logger });
   try {
     const nodes = nodeNames(options.nodes);

@@ -10,12 +10,15 @@ import type { PodDirectory } from '../pod-directory.js';
 import { isAlive, readProcess, sendSignal, type ProcessIdentity } from '../processes.js';
 import { linkSignals } from '../signals.js';
 import { PodError } from './errors.js';
+import type { LauncherUser } from './launcher-user.js';
 
 export interface LauncherCommand {
   /** Program and arguments; the pod's own arguments follow. */
   readonly command: readonly string[];
   /** The launcher's whole environment. */
   readonly environment: Readonly<Record<string, string>>;
+  /** Who it runs as, if not as this process. */
+  readonly user?: LauncherUser | undefined;
 }
 
 export interface LauncherExit {
@@ -48,11 +51,12 @@ export class LauncherProcess {
    */
   static async start(
     directory: PodDirectory,
-    { command: [program = '', ...fixed], environment }: LauncherCommand,
+    { command: [program = '', ...fixed], environment, user }: LauncherCommand,
     { name, namespace, uid }: LauncherArguments,
   ): Promise<LauncherProcess> {
     const own = ['--pod-dir', directory.path, '--namespace', namespace, '--name', name, '--uid', uid];
     const log = await open(directory.log, 'a', 0o600);
+    if (user !== undefined) await log.chown(user.uid, user.gid);
     const child = spawn(program, [...fixed, ...own], {
       cwd: directory.path,
       detached: true,

@@ -5,6 +5,7 @@ import type { Clock } from '../../controllers/runtime/clock.js';
 import type { Logger } from '../../controllers/runtime/logger.js';
 import type { PodDirectory } from '../pod-directory.js';
 import { Wakeup } from '../wakeup.js';
+import type { LauncherUser } from './launcher-user.js';
 import { writePayload } from './payload-writer.js';
 import { payloadOf } from './volume-payload.js';
 
@@ -13,6 +14,7 @@ export interface PayloadRefreshOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly random: () => number;
+  readonly user?: LauncherUser | undefined;
 }
 
 /** A kubelet looks at its pods as often. Milliseconds. */
@@ -67,7 +69,7 @@ export class PayloadRefresh {
     try {
       const files = await payloadOf(volume, { client, pod, volume: volume.name, signal });
       if (files === undefined) return;
-      if (await writePayload(this.directory.volume(volume.name), files))
+      if (await writePayload(this.directory.volume(volume.name), files, this.options.user))
         logger.info({ pod: name, namespace, volume: volume.name }, 'the files of a volume have changed');
       this.failures.delete(volume.name);
     } catch (error) {

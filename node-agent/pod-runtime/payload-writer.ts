@@ -17,12 +17,21 @@ import {
 import { randomBytes } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { errorCode, isNotExist } from '../files.js';
+import type { LauncherUser } from './launcher-user.js';
+import { own } from './ownership.js';
 import type { PayloadFile } from './volume-payload.js';
 
 const dataLink = '..data';
 
-/** Idempotent, also after a crash in the middle. Resolves with whether anything has changed. */
-export async function writePayload(target: string, files: readonly PayloadFile[]): Promise<boolean> {
+/**
+ * Idempotent, also after a crash in the middle. Resolves with whether anything has changed.
+ * @param user who owns the files; undefined: this process
+ */
+export async function writePayload(
+  target: string,
+  files: readonly PayloadFile[],
+  user: LauncherUser | undefined,
+): Promise<boolean> {
   await mkdir(target, { recursive: true, mode: 0o755 });
   // The last of several sources with one path wins, as in a cluster.
   const wanted = new Map(files.map((file) => [file.path, file]));
@@ -30,7 +39,7 @@ export async function writePayload(target: string, files: readonly PayloadFile[]
   const changed = current === undefined || !(await holds(join(target, current), wanted));
   const data = changed ? `..${randomBytes(6).toString('hex')}` : current;
   if (changed) {
-    await writeFiles(join(target, data), wanted);
+    await writeFiles(join(target, data), wanted, user);
     await symlink(data, join(target, `${data}.link`));
     await rename(join(target, `${data}.link`), join(target, dataLink));
   }
@@ -62,13 +71,18 @@ async function holds(directory: string, wanted: ReadonlyMap<string, PayloadFile>
   }
 }
 
-async function writeFiles(directory: string, wanted: ReadonlyMap<string, PayloadFile>): Promise<void> {
+async function writeFiles(
+  directory: string,
+  wanted: ReadonlyMap<string, PayloadFile>,
+  user: LauncherUser | undefined,
+): Promise<void> {
   await mkdir(directory, { mode: 0o755 });
   for (const { path, content, mode } of wanted.values()) {
     const file = join(directory, path);
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, content, { mode: 0o600 });
     await chmod(file, mode);
+    await own(file, user);
   }
 }
 

@@ -187,7 +187,7 @@ export class PodWorker {
     // What an agent left that died before the pod was prepared.
     await this.directory.killProcesses();
     await this.directory.remove();
-    await this.directory.create();
+    await this.directory.create(this.options.user?.gid);
     await this.network.attach(work);
     const preparation = new Preparation(
       this.pod,

@@ -21,6 +21,7 @@ import {
   type ContainerImage,
 } from './container-images.js';
 import { PodError } from './errors.js';
+import type { LauncherUser } from './launcher-user.js';
 import type { Waiting } from './pod-status.js';
 import { prepareVolumes } from './volumes.js';
 
@@ -31,6 +32,8 @@ export interface PreparationOptions {
   readonly recorder: EventRecorder;
   readonly random: () => number;
   readonly puller: ImagePuller;
+  /** Who launchers run as, if not as this process. */
+  readonly user?: LauncherUser | undefined;
 }
 
 /** What the kubelet waits between pulls of an image: 10 s, doubling, at most 5 minutes. */
@@ -125,7 +128,7 @@ export class Preparation {
   }
 
   private async mount(): Promise<void> {
-    const { client, clock, logger, random, recorder } = this.options;
+    const { client, clock, logger, random, recorder, user } = this.options;
     const backoff = new Backoff({ ...mountBackoff, random });
     let told: string | undefined;
     const tell = (message: string): void => {
@@ -136,7 +139,7 @@ export class Preparation {
     for (;;) {
       try {
         const { pod, directory, signal } = this;
-        await prepareVolumes({ client, clock, logger, pod, directory, signal, waiting: tell });
+        await prepareVolumes({ client, clock, logger, pod, directory, signal, user, waiting: tell });
         if (told !== undefined) this.wait(computeContainer, undefined);
         return;
       } catch (error) {

@@ -12,6 +12,7 @@ import type { PodNetwork } from '../network/interface.js';
 import type { PodHost, PodHostContext } from '../pod-host.js';
 import { guestProbes } from '../pod-readiness.js';
 import type { LauncherCommand } from './launcher-process.js';
+import { chooseLauncherUser, startedAs, type LauncherUserChoice } from './launcher-user.js';
 import { PodRuntime } from './pod-runtime.js';
 
 export interface ProcessPodsOptions {
@@ -29,26 +30,38 @@ export async function openProcessPods(
   clock: Clock,
 ): Promise<(context: PodHostContext) => PodHost> {
   const { dataDirectory } = options;
-  await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
+  await mkdir(dataDirectory, { recursive: true, mode: 0o711 });
+  const directories = new PodDirectories(join(dataDirectory, 'pods'));
+  await directories.create();
+  const choice = await chooseLauncherUser(directories.root, options.launcher);
   const store = await ImageStore.open(join(dataDirectory, 'images'), () => clock.now());
-  return (context) => processPodHost(options, store, context);
+  return (context) => processPodHost(options, { store, directories, choice }, context);
+}
+
+interface Prepared {
+  readonly store: ImageStore;
+  readonly directories: PodDirectories;
+  readonly choice: LauncherUserChoice;
 }
 
 function processPodHost(
   { dataDirectory, launcher, images, network }: ProcessPodsOptions,
-  store: ImageStore,
+  { store, directories, choice }: Prepared,
   context: PodHostContext,
 ): PodHost {
   const { clock, logger, informers, nodeName } = context;
   const informer = informers.get(pods, { fieldSelector: `spec.nodeName=${nodeName}` });
-  const directories = new PodDirectories(join(dataDirectory, 'pods'));
-  const runtimeUser = process.getuid?.() ?? 0;
+  const user = choice.kind === 'unprivileged' ? choice.user : undefined;
+  if (choice.kind === 'own' && choice.why !== undefined)
+    logger.warn({ why: choice.why }, 'launchers run as root');
+  const runtimeUser = user?.uid ?? process.getuid?.() ?? 0;
   const puller = new ImagePuller({ store, now: () => clock.now(), ...images });
   const guests = new GuestNetworks(join(dataDirectory, 'networks'));
   const runtime = new PodRuntime({
     ...context,
     puller,
-    launcher,
+    launcher: user === undefined ? launcher : startedAs(user, launcher),
+    user,
     informer,
     directories,
     network: network && withGuests(network, guests),

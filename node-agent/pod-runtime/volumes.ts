@@ -11,6 +11,8 @@ import type { Logger } from '../../controllers/runtime/logger.js';
 import { errorCode, isNotExist } from '../files.js';
 import type { PodDirectory } from '../pod-directory.js';
 import { PodError } from './errors.js';
+import type { LauncherUser } from './launcher-user.js';
+import { own, ownVolume } from './ownership.js';
 import { writePayload } from './payload-writer.js';
 import { payloadOf } from './volume-payload.js';
 
@@ -21,6 +23,8 @@ export interface VolumeContext {
   readonly pod: Pod;
   readonly directory: PodDirectory;
   readonly signal: AbortSignal;
+  /** Who launchers run as, if not as this process. */
+  readonly user?: LauncherUser | undefined;
   /** Called with a sentence while a volume waits for something. */
   readonly waiting: (message: string) => void;
 }
@@ -92,20 +96,26 @@ async function linkClaim(claim: string, target: string, context: VolumeContext):
         `claim "${claim}" is bound to persistent volume "${name}", which does not exist`,
       );
     });
-  await linkExisting(localPath(volume), target, `claim "${claim}"`);
+  const path = localPath(volume);
+  await linkExisting(path, target, `claim "${claim}"`);
+  await ownVolume(path, context.user);
 }
 
 async function fill(volume: Volume, context: VolumeContext): Promise<void> {
-  const { client, pod, signal } = context;
+  const { client, pod, signal, user } = context;
   const target = context.directory.volume(volume.name);
   const files = await payloadOf(volume, { client, pod, volume: volume.name, signal });
   const { emptyDir, hostPath, persistentVolumeClaim } = volume;
   if (files !== undefined) {
-    await writePayload(target, files);
+    await writePayload(target, files, user);
   } else if (emptyDir !== undefined) {
     await mkdir(target, { mode: 0o755 });
+    await own(target, user);
   } else if (hostPath !== undefined) {
-    if (hostPath.type === 'DirectoryOrCreate') await mkdir(hostPath.path, { recursive: true, mode: 0o755 });
+    if (hostPath.type === 'DirectoryOrCreate') {
+      const made = await mkdir(hostPath.path, { recursive: true, mode: 0o755 });
+      if (made !== undefined) await own(hostPath.path, user);
+    }
     await linkExisting(hostPath.path, target, `volume "${volume.name}"`);
   } else if (persistentVolumeClaim !== undefined) {
     await linkClaim(persistentVolumeClaim.claimName, target, context);

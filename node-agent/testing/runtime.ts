@@ -13,6 +13,7 @@ import { ImagePuller } from '../images/puller.js';
 import { ImageStore } from '../images/store.js';
 import { LauncherClient } from '../launcher-client.js';
 import { PodDirectories, type PodDirectory } from '../pod-directory.js';
+import { startedAs, type LauncherUser } from '../pod-runtime/launcher-user.js';
 import { PodRuntime } from '../pod-runtime/pod-runtime.js';
 import { FakeRecorder } from './events.js';
 import { nodeName } from './objects.js';
@@ -31,7 +32,7 @@ export interface TestNode {
   readonly logger: SilentLogger;
   readonly directory: string;
   readonly directories: PodDirectories;
-  start(options?: { command?: readonly string[]; fake?: object }): Promise<Agent>;
+  start(options?: { command?: readonly string[]; fake?: object; user?: LauncherUser }): Promise<Agent>;
 }
 
 export async function testNode(t: TestContext): Promise<TestNode> {
@@ -49,9 +50,11 @@ export async function testNode(t: TestContext): Promise<TestNode> {
     for (const uid of await directories.list()) await directories.of(uid).killProcesses();
     await rm(directory, { recursive: true, force: true });
   });
-  const start: TestNode['start'] = async ({ command = fakeLauncher, fake = {} } = {}) => {
+  const start: TestNode['start'] = async ({ command = fakeLauncher, fake = {}, user } = {}) => {
     const informers = new Informers({ client, logger });
     const store = await ImageStore.open(join(directory, 'images'));
+    const environment = { FAKE_LAUNCHER: JSON.stringify(fake), PATH: process.env['PATH'] ?? '' };
+    const launcher = { command, environment };
     const runtime = new PodRuntime({
       client,
       clock: systemClock,
@@ -59,7 +62,8 @@ export async function testNode(t: TestContext): Promise<TestNode> {
       recorder,
       random: Math.random,
       puller: new ImagePuller({ store, layoutDirectories: [directory] }),
-      launcher: { command, environment: { FAKE_LAUNCHER: JSON.stringify(fake) } },
+      launcher: user === undefined ? launcher : startedAs(user, launcher),
+      user,
       address: '192.0.2.1',
       informer: informers.get(pods, { fieldSelector: `spec.nodeName=${nodeName}` }),
       directories,
