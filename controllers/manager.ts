@@ -23,7 +23,7 @@ import type { Discovery } from './runtime/discovery.js';
 import { ClientEventRecorder, type EventRecorder } from './runtime/event-recorder.js';
 import { Informers } from './runtime/informers.js';
 import { runWithLeadership } from './runtime/leader-election.js';
-import { pods, virtualMachineInstances, virtualMachines } from './runtime/kinds.js';
+import { podDisruptionBudgets, pods, virtualMachineInstances, virtualMachines } from './runtime/kinds.js';
 import type { Logger } from './runtime/logger.js';
 import type { RateLimiterOptions } from './runtime/rate-limiter.js';
 import { PrometheusReflectorMetrics } from './runtime/prometheus-metrics.js';
@@ -153,8 +153,8 @@ async function runControllers(
     clock,
     random,
     keep: keptOf,
-    // Standalone's scheduler sees every pod.
-    whole: names.includes('scheduler') ? [pods] : [],
+    // Standalone's scheduler sees every pod and its budgets.
+    whole: names.includes('scheduler') ? [pods, podDisruptionBudgets] : [],
     metrics: options.registry === undefined ? undefined : new PrometheusReflectorMetrics(options.registry),
   });
   const recorders = new Map<string, ClientEventRecorder>();

@@ -98,6 +98,7 @@ export const controllerRules: Readonly<Record<ControllerName, readonly PolicyRul
   ],
   'workload-updater': [
     rule(kubevirt, ['kubevirts'], read),
+    rule(kubevirt, ['kubevirts/status'], ['patch']),
     rule(kubevirt, ['virtualmachineinstances'], [...read, 'patch']),
     rule('', ['pods'], read),
     rule('', ['pods/eviction'], ['create']),
@@ -110,6 +111,7 @@ export const controllerRules: Readonly<Record<ControllerName, readonly PolicyRul
     rule('', ['pods/status'], ['patch']),
     rule('', ['nodes', 'persistentvolumeclaims', 'namespaces'], read),
     rule('scheduling.k8s.io', ['priorityclasses'], read),
+    rule('policy', ['poddisruptionbudgets'], read),
     events,
   ],
   'garbage-collector': [rule('*', ['*'], [...read, 'patch', 'delete'])],

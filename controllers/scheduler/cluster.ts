@@ -1,5 +1,6 @@
 /** What the scheduler knows while it looks for a node for one pod. */
 import type { Node, Pod, PodAffinityTerm } from '../../openapi/generated/types/core_v1.js';
+import type { PodDisruptionBudget } from '../../openapi/generated/types/policy_v1.js';
 import { podRequests, toAmounts, type Amounts } from './pod-requests.js';
 
 export interface Candidate {
@@ -16,6 +17,8 @@ export interface Cluster {
   readonly candidates: readonly Candidate[];
   /** Labels of a namespace. Absent: nobody knows them, and no selector by label selects one. */
   readonly namespaceLabels?: (name: string) => Readonly<Record<string, string>> | undefined;
+  /** Disruption budgets of a pod; none if absent. */
+  readonly budgetsOf?: (pod: Pod) => readonly PodDisruptionBudget[];
 }
 
 /** `assumed`: nodes of pods that have been bound, where the informer does not show it yet; by UID. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { Pod, PodSpec } from '../../openapi/generated/types/core_v1.js';
 import { findCondition } from '../runtime/conditions.js';
-import { namespaces, nodes, pods, priorityClasses } from '../runtime/kinds.js';
+import { namespaces, nodes, podDisruptionBudgets, pods, priorityClasses } from '../runtime/kinds.js';
 import { settle } from '../runtime/testing/fake-clock.js';
 import { Harness } from '../testing/harness.js';
 import { createSchedulerController } from './scheduler.js';
@@ -91,6 +91,39 @@ test('the node is chosen where the least harm is done', async (t) => {
   await create(harness, 'vip', '900Mi', { priorityClassName: 'high' });
   assert.equal(pod(harness, 'vip')?.status?.nominatedNodeName, 'node2');
   assert.equal(pod(harness, 'valued')?.metadata.deletionTimestamp, undefined);
+});
+
+async function keep(harness: Harness, app: string, disruptionsAllowed: number): Promise<void> {
+  await harness.client.create(podDisruptionBudgets, {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: { namespace: 'default', name: app },
+    spec: { selector: { matchLabels: { app } } },
+  });
+  await harness.setStatus(podDisruptionBudgets, app, { disruptionsAllowed });
+}
+
+test('what a disruption budget holds goes only where nothing else would do', async (t) => {
+  const harness = await started(t, 'node1', 'node2');
+  await keep(harness, 'held', 0);
+  await keep(harness, 'spare', 1);
+  await create(harness, 'held', '900Mi', { nodeSelector: at('node1') });
+  // More important, but not held.
+  await create(harness, 'spare', '900Mi', { priorityClassName: 'low', nodeSelector: at('node2') });
+  await create(harness, 'vip', '900Mi', { priorityClassName: 'high' });
+  assert.equal(pod(harness, 'vip')?.status?.nominatedNodeName, 'node2');
+  await create(harness, 'vip2', '900Mi', { priorityClassName: 'high' });
+  assert.equal(pod(harness, 'vip2')?.status?.nominatedNodeName, 'node1', 'a budget is no wall');
+});
+
+test('on one node those that a budget holds stay if others make enough room', async (t) => {
+  const harness = await started(t, 'node1');
+  await keep(harness, 'held', 0);
+  await create(harness, 'held', '400Mi');
+  await create(harness, 'free', '400Mi', { priorityClassName: 'low' });
+  await create(harness, 'vip', '500Mi', { priorityClassName: 'high' });
+  assert.equal(pod(harness, 'held')?.metadata.deletionTimestamp, undefined);
+  assert.notEqual(pod(harness, 'free')?.metadata.deletionTimestamp, undefined);
 });
 
 const at = (node: string) => ({ 'kubernetes.io/hostname': node });

@@ -26,15 +26,15 @@ export function preempt(
   for (const candidate of cluster.candidates) {
     const { name } = candidate.node.metadata;
     const mendable = (refusals.get(name) ?? []).every(isMendable) && !exceedsNode(pod, candidate);
-    const victims = mendable ? victimsOn(candidate, pod, cluster, priorityOf) : undefined;
-    if (victims !== undefined) choices.push({ node: name, victims });
+    const choice = mendable ? choiceOn(candidate, pod, cluster, priorityOf) : undefined;
+    if (choice !== undefined) choices.push(choice);
     else {
       const reason = mendable ? noVictims : notHelpful;
       reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
     }
   }
   const [best] = choices.sort((a, b) => compare(a, b, priorityOf));
-  if (best !== undefined) return { kind: 'victims', ...best };
+  if (best !== undefined) return { kind: 'victims', node: best.node, victims: best.victims };
   return { kind: 'none', message: `preemption: ${explain(cluster.candidates.length, reasons)}` };
 }
 
@@ -42,6 +42,8 @@ interface Choice {
   readonly node: string;
   /** The most important first. */
   readonly victims: readonly Pod[];
+  /** How many of them a disruption budget would rather keep. */
+  readonly violations: number;
 }
 
 /** Fewer pods on a node would help. */
@@ -54,13 +56,13 @@ function isMendable(reason: string): boolean {
   );
 }
 
-/** All that are less important go, then as many as still fit come back, the most important first. */
-function victimsOn(
+/** All that are less important go, then as many as still fit come back: those that a budget holds first, then the most important. */
+function choiceOn(
   candidate: Candidate,
   pod: Pod,
   cluster: Cluster,
   priorityOf: (pod: Pod) => number,
-): readonly Pod[] | undefined {
+): Choice | undefined {
   const priority = priorityOf(pod);
   const lesser = candidate.pods
     .filter((each) => priorityOf(each) < priority)
@@ -73,19 +75,40 @@ function victimsOn(
   };
   let kept = candidate.pods.filter((each) => !lesser.includes(each));
   if (!fits(kept)) return undefined;
-  const victims: Pod[] = [];
-  for (const each of lesser)
+  const held = heldByBudgets(lesser, cluster.budgetsOf);
+  const victims = new Set<Pod>();
+  for (const each of [...held, ...lesser.filter((other) => !held.has(other))])
     if (fits([...kept, each])) kept = [...kept, each];
-    else victims.push(each);
-  return victims;
+    else victims.add(each);
+  return {
+    node: candidate.node.metadata.name,
+    victims: lesser.filter((each) => victims.has(each)),
+    violations: [...victims].filter((each) => held.has(each)).length,
+  };
 }
 
-/** The least harm first: by the most important victim, by the sum of all, by their number, by how long it has run. */
+/** Those whose removal one of their budgets no longer allows, once those before them have gone. */
+function heldByBudgets(pods: readonly Pod[], budgetsOf: Cluster['budgetsOf']): ReadonlySet<Pod> {
+  const left = new Map<string, number>();
+  const held = new Set<Pod>();
+  for (const pod of pods)
+    for (const { metadata, status } of budgetsOf?.(pod) ?? []) {
+      // Its eviction has been counted already.
+      if (status?.disruptedPods?.[pod.metadata.name] !== undefined) continue;
+      const allowed = (left.get(metadata.uid) ?? status?.disruptionsAllowed ?? 0) - 1;
+      left.set(metadata.uid, allowed);
+      if (allowed < 0) held.add(pod);
+    }
+  return held;
+}
+
+/** The least harm first: by budgets that are not kept, by the most important victim, by the sum of all, by their number, by how long it has run. */
 function compare(a: Choice, b: Choice, priorityOf: (pod: Pod) => number): number {
   const highest = ({ victims }: Choice): number => Math.max(...victims.map(priorityOf));
   const sum = ({ victims }: Choice): number => victims.reduce((total, each) => total + priorityOf(each), 0);
   const youngest = ({ victims: [first] }: Choice): string => (first === undefined ? '' : startOf(first));
   return (
+    a.violations - b.violations ||
     highest(a) - highest(b) ||
     sum(a) - sum(b) ||
     a.victims.length - b.victims.length ||

@@ -1,13 +1,21 @@
 /** Standalone's scheduler: binds each pod to the best node that can run it. */
 import type { Namespace, Node, PersistentVolumeClaim, Pod } from '../../openapi/generated/types/core_v1.js';
 import { reasons } from '../constants.js';
+import { PodBudgets } from '../disruption/pod-budgets.js';
 import type { ControllerDependencies } from '../dependencies.js';
 import { findCondition, withCondition } from '../runtime/conditions.js';
 import { Controller, type ReconcileResult, type Runnable } from '../runtime/controller.js';
 import { isConflict, isNotFound } from '../runtime/errors.js';
 import type { EventRecorder } from '../runtime/event-recorder.js';
 import type { Informer } from '../runtime/informer.js';
-import { namespaces, nodes, persistentVolumeClaims, pods, priorityClasses } from '../runtime/kinds.js';
+import {
+  namespaces,
+  nodes,
+  persistentVolumeClaims,
+  podDisruptionBudgets,
+  pods,
+  priorityClasses,
+} from '../runtime/kinds.js';
 import { keyOf } from '../runtime/object-key.js';
 import { patchStatus } from '../runtime/writes.js';
 import { claimsState, podClaims } from './claims-ready.js';
@@ -47,6 +55,7 @@ class Scheduler {
   readonly #priorities: Priorities;
   readonly #nominations: Nominations;
   readonly #victims: Victims;
+  readonly #budgets: PodBudgets;
 
   constructor(private readonly deps: ControllerDependencies) {
     this.#recorder = deps.recorder(schedulerName);
@@ -56,6 +65,8 @@ class Scheduler {
     this.#candidates = new Candidates(this.#nodes, this.#pods);
     this.#namespaces = deps.informers.get(namespaces);
     const classes = deps.informers.get(priorityClasses);
+    const budgets = deps.informers.get(podDisruptionBudgets);
+    this.#budgets = new PodBudgets(this.#pods, budgets);
     this.#priorities = new Priorities(classes);
     this.#nominations = new Nominations(this.#pods, this.#priorities);
     this.#victims = new Victims(deps.client, this.#recorder, deps.clock);
@@ -64,7 +75,7 @@ class Scheduler {
     );
     this.controller = new Controller({
       name: 'scheduler',
-      informers: [this.#pods, this.#nodes, this.#claims, this.#namespaces, classes],
+      informers: [this.#pods, this.#nodes, this.#claims, this.#namespaces, classes, budgets],
       reconcile: (key, signal) => this.#schedule(key, signal),
       logger: deps.logger,
       clock: deps.clock,
@@ -132,6 +143,7 @@ class Scheduler {
     return {
       candidates,
       namespaceLabels: (name) => this.#namespaces.get({ name })?.metadata.labels,
+      budgetsOf: (each) => this.#budgets.budgetsOf(each),
     };
   }
 

@@ -77,10 +77,25 @@ test('guests in launchers of another version are marked; without a method nothin
   await running(setup, 'new', { image: 'launcher:2' });
   assert.deepEqual(labelsOf(setup, 'old'), { [mark]: '' });
   assert.equal(labelsOf(setup, 'new'), undefined);
+  await setup.harness.clock.advance(2000);
   const writes = setup.harness.client.writes.length;
   await setup.harness.clock.advance(3_600_000);
   assert.equal(setup.harness.client.writes.length, writes);
   assert.deepEqual(setup.evicted, []);
+});
+
+test('the KubeVirt object counts them, and is not written for each', async (t) => {
+  const setup = await started(t);
+  const { harness } = setup;
+  for (const name of ['a', 'b', 'c']) await running(setup, name);
+  await running(setup, 'new', { image: 'launcher:2' });
+  await harness.clock.advance(2000);
+  const [kubeVirt] = harness.client.all(kubeVirts);
+  assert.equal(kubeVirt?.status?.outdatedVirtualMachineInstanceWorkloads, 3);
+  assert.deepEqual(harness.writesOf(kubeVirts), ['create', 'patch/status']);
+  await harness.client.delete(virtualMachineInstances, { namespace: 'default', name: 'a' });
+  await harness.clock.advance(2000);
+  assert.equal(harness.client.all(kubeVirts)[0]?.status?.outdatedVirtualMachineInstanceWorkloads, 2);
 });
 
 test('the mark goes with the old launcher', async (t) => {

@@ -1,7 +1,7 @@
 /**
  * After an update, brings guests into launchers of the new version: marks those that are not (`kubevirt.io/outdatedLauncherImage`)
  * and evicts them in batches where the KubeVirt object's `workloadUpdateStrategy` allows it. Those that a migration can
- * update are left to it.
+ * update are left to it. The KubeVirt object's status counts them.
  */
 import type { Pod } from '../../openapi/generated/types/core_v1.js';
 import type {
@@ -19,13 +19,17 @@ import type { EventRecorder } from '../runtime/event-recorder.js';
 import { controllerIndex, type Informer } from '../runtime/informer.js';
 import { kubeVirts, pods, virtualMachineInstances } from '../runtime/kinds.js';
 import { keyOf } from '../runtime/object-key.js';
-import { controllerOf } from '../runtime/writes.js';
+import { controllerOf, patchStatus } from '../runtime/writes.js';
 import { isPodFinal } from '../virtual-machine-instance/pod-state.js';
 import { isOutdated, mayBeEvicted } from './outdated.js';
 
 const component = 'workload-update-controller';
 /** The one key that stands for all evictions; VMIs have a namespace in theirs. */
 const evictions = 'evictions';
+/** The one key that stands for their number in the KubeVirt object's status. */
+const count = 'count';
+/** Milliseconds: an update marks thousands, and is counted now and then. */
+const countDelay = 1000;
 const defaultBatchSize = 10;
 /** Milliseconds. */
 const defaultBatchInterval = 60_000;
@@ -59,7 +63,7 @@ class WorkloadUpdater {
     this.controller = new Controller({
       name: 'workload-updater',
       informers: [this.#vmis, this.#pods, this.#kubeVirts],
-      reconcile: (key, signal) => (key === evictions ? this.#evictBatch(signal) : this.#mark(key, signal)),
+      reconcile: (key, signal) => this.#reconcile(key, signal),
       logger: deps.logger,
       clock: deps.clock,
       limits: deps.limits,
@@ -72,6 +76,7 @@ class WorkloadUpdater {
     const instanceChanged = (vmi: VirtualMachineInstance): void => {
       const key = keyOf(vmi.metadata);
       const marked = isMarkedOutdated(vmi);
+      if (marked !== this.#outdated.has(key)) this.controller.enqueueAfter(count, countDelay);
       if (marked) this.#outdated.add(key);
       else this.#outdated.delete(key);
       const outdated = this.#isOutdated(vmi);
@@ -82,7 +87,7 @@ class WorkloadUpdater {
       add: instanceChanged,
       update: (_, vmi) => instanceChanged(vmi),
       delete: ({ metadata }) => {
-        this.#outdated.delete(keyOf(metadata));
+        if (this.#outdated.delete(keyOf(metadata))) this.controller.enqueueAfter(count, countDelay);
         this.#asked.delete(metadata.uid);
       },
     });
@@ -95,8 +100,30 @@ class WorkloadUpdater {
     this.#pods.addHandler({ add: podChanged, delete: podChanged });
     const configured = (): void => {
       this.controller.enqueue(evictions);
+      this.controller.enqueueAfter(count, countDelay);
     };
     this.#kubeVirts.addHandler({ add: configured, update: configured });
+  }
+
+  async #reconcile(key: string, signal: AbortSignal): Promise<ReconcileResult | undefined> {
+    switch (key) {
+      case evictions:
+        return this.#evictBatch(signal);
+      case count:
+        return this.#count(signal);
+      default:
+        return this.#mark(key, signal);
+    }
+  }
+
+  async #count(signal: AbortSignal): Promise<undefined> {
+    const kubeVirt = kubeVirtFrom(this.#kubeVirts);
+    const { outdatedVirtualMachineInstanceWorkloads: before = 0 } = kubeVirt?.status ?? {};
+    const now = this.#outdated.size;
+    if (kubeVirt === undefined || now === before) return undefined;
+    const status = { ...kubeVirt.status, outdatedVirtualMachineInstanceWorkloads: now };
+    await patchStatus(this.deps.client, kubeVirts, kubeVirt, status, signal);
+    return undefined;
   }
 
   #isOutdated({ metadata }: VirtualMachineInstance): boolean | undefined {
