@@ -1,4 +1,4 @@
-/** What users of KubeVirt have run into, each as it should end. */
+/** What users of KubeVirt have run into, each as it should end. The node agent's part of them is in its own tests. */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { VirtualMachine } from '../openapi/generated/types/kubevirt_v1.js';
@@ -69,6 +69,37 @@ test('a VMI that runs without a pod fails, and its VM gets a new one', async (t)
   await run(node);
   assert.notEqual(harness.vmi()?.metadata.uid, first);
   assert.equal(harness.vmi()?.status?.phase, 'Running');
+});
+
+test('what the node tells of interfaces stands, in its order, and is answered by no write', async (t) => {
+  const { harness, node } = await started(t);
+  const { domain, ...spec } = guest();
+  const interfaces = [
+    { name: 'blue', bridge: {} },
+    { name: 'default', masquerade: {} },
+  ];
+  const networks = [
+    { name: 'blue', multus: { networkName: 'blue' } },
+    { name: 'default', pod: {} },
+  ];
+  await harness.createVm({
+    template: {
+      spec: { ...spec, networks, domain: { ...domain, devices: { ...domain.devices, interfaces } } },
+    },
+  });
+  await run(node);
+  await harness.clock.advance(5000);
+  const writes = harness.client.writes.length;
+  const told = [
+    { name: 'blue', interfaceName: 'eth0' },
+    { name: 'default', interfaceName: 'eth1' },
+  ];
+  for (const each of [told, [...told].reverse()]) {
+    await harness.setStatus(virtualMachineInstances, 'vm', { interfaces: each });
+    await harness.clock.advance(600_000);
+    assert.deepEqual(harness.vmi()?.status?.interfaces, each);
+  }
+  assert.equal(harness.client.writes.length, writes);
 });
 
 test('restarts and changes of a VM leave no revision but the one that it runs with', async (t) => {

@@ -19,6 +19,7 @@ import {
 import { createSchedulerController } from '../../scheduler/scheduler.js';
 import { createVirtualMachineController } from '../../virtual-machine/virtual-machine-controller.js';
 import { guest, type Harness } from '../harness.js';
+import { SimulatedUser } from '../simulated-user.js';
 import { advance, key, launching, type Scenario } from './scenario.js';
 
 const respec =
@@ -43,11 +44,24 @@ const restart = (harness: Harness): Promise<void> =>
 const machineLife: Scenario = {
   name: 'a VM',
   controllers: { 'virtual-machine': createVirtualMachineController, ...launching },
-  kinds: [virtualMachines, virtualMachineInstances, pods],
+  kinds: [virtualMachines, virtualMachineInstances, pods, controllerRevisions],
   pods: true,
-  prepare: (harness) => harness.createNode(),
+  async prepare(harness) {
+    await harness.createNode();
+    await harness.client.create(persistentVolumeClaims, {
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: key('data'),
+      status: { phase: 'Bound' },
+    });
+  },
   steps: [
     (harness) => harness.createVm(),
+    respec({ template: { spec: { ...guest(), nodeSelector: { 'kubernetes.io/hostname': 'node1' } } } }),
+    (harness) => {
+      new SimulatedUser(harness.client).askForVolume();
+      return Promise.resolve();
+    },
     restart,
     respec({ runStrategy: 'Halted' }),
     respec({ runStrategy: 'Always' }),
