@@ -132,7 +132,7 @@ export class StubNode {
     }
     if (pod.status?.phase === 'Running' && !isMarkedUnready(pod)) return;
     const now = timestamp(systemClock.now());
-    const state: PodState = { kind: 'Running', startedAt: now, images: new Map() };
+    const state: PodState = { kind: 'Running', startedAt: now, images: new Map(), ready: true };
     const body = { metadata: { uid }, status: podStatus(pod, state, { now, startTime: now, address }) };
     await gone(this.client.patch(pods, pod.metadata, { type: 'merge', body }, 'status', signal));
   }
