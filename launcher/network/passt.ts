@@ -34,6 +34,8 @@ export function passtProgram(
       portList(entry, 'TCP'),
       '--udp-ports',
       portList(entry, 'UDP'),
+      // The gateway is the gateway, not the pod's loopback interface.
+      '--no-map-gw',
       // As root it would go on as nobody, who can not reach the socket's directory.
       ...(isRoot ? ['--runas', '0:0'] : []),
     ],

@@ -79,11 +79,12 @@ class Setup {
     return { interfaces: made };
   }
 
-  /** The launcher answers DHCP, passt serves any port of the pod, both without privileges; the pod passes packets on. */
+  /** The launcher answers DHCP, passt serves any port of the pod and pings, without privileges; the pod passes packets on. */
   private async allowServing(): Promise<void> {
     const settings = [
       'net.ipv4.ip_unprivileged_port_start=0',
       'net.ipv4.ip_forward=1',
+      'net.ipv4.ping_group_range=0 2147483647',
       ...(this.hasIPv6() ? ['net.ipv6.conf.all.forwarding=1'] : []),
     ];
     await this.commands.run('sysctl', ['-q', '-w', ...settings]);
