@@ -126,11 +126,15 @@ async function boot(t: TestContext, image: string, expected: Expectations, drive
   }
 }
 
-/** Who runs launchers in pods, if this process may become somebody else and he could make what virtiofsd needs. */
+/** Who runs launchers in pods, if this process may become that user, who then runs Node and makes what virtiofsd needs. */
 const user =
-  process.getuid?.() === 0 && spawnSync('unshare', ['--user', 'true']).status === 0
+  process.getuid?.() === 0 && asLauncher('unshare', '--user', 'true') && asLauncher(process.execPath, '-v')
     ? launcherUser
     : undefined;
+
+function asLauncher(program: string, ...argv: readonly string[]): boolean {
+  return spawnSync(program, argv, { uid: launcherUser, gid: launcherUser }).status === 0;
+}
 
 function giveTo(owner: number, directory: string): void {
   for (const path of ['', ...readdirSync(directory, { recursive: true, encoding: 'utf8' })])
