@@ -12,7 +12,7 @@ import { eventually } from '../testing/eventually.js';
 import { usableCpuModels } from './cpu-models.js';
 import { readHostFacts, type HostFacts } from './host-facts.js';
 import { keepLease, nodeLeaseNamespace } from './node-lease.js';
-import { nodeLabels } from './node-object.js';
+import { isShuttingDown, nodeLabels } from './node-object.js';
 import { NodeRegistration } from './node-registration.js';
 
 const facts: HostFacts = {
@@ -239,4 +239,14 @@ test('a label that no longer holds is taken away', async (t) => {
   }));
   const node = await eventually(client, nodes, key, (each) => each?.metadata.labels?.[old] === undefined);
   assert.equal(node?.metadata.labels?.[mine], 'true');
+});
+
+test('a kubelet’s word that its machine shuts down counts as well as our own', () => {
+  const said = (status: string, message: string): Node =>
+    ({ status: { conditions: [{ type: 'Ready', status, reason: 'KubeletNotReady', message }] } }) as Node;
+  assert.equal(isShuttingDown(said('False', 'node is shutting down')), true);
+  assert.equal(isShuttingDown(said('False', '[container runtime is down, node is shutting down]')), true);
+  assert.equal(isShuttingDown(said('False', 'container runtime is down')), false);
+  assert.equal(isShuttingDown(said('True', 'kubelet is posting ready status')), false);
+  assert.equal(isShuttingDown(undefined), false);
 });
