@@ -90,19 +90,20 @@ test('consoles of guests that talk without pause, and of silent ones', { concurr
 async function silence(connection: ConnectionOptions): Promise<void> {
   const socket = await stream(connection, 'console', {}, 'silent');
   let said = '';
-  const ended = once(socket, 'close').then(([code]) => {
-    throw new Error(`closed with ${String(code)} after ${said}`);
-  });
-  await Promise.race([ended, delay(idleSeconds * 1000)]);
-  const answer = new Promise<void>((resolve) => {
+  const answered = new Promise<void>((resolve) => {
     socket.on('message', (data) => {
       said += bytesOf(data).toString();
       if (said.includes('fake-guest:')) resolve();
     });
   });
+  const ended = once(socket, 'close').then(([code]) => {
+    throw new Error(`closed with ${String(code)} after ${said}`);
+  });
   socket.resume();
+  await Promise.race([ended, delay(idleSeconds * 1000)]);
+  assert.doesNotMatch(said, /fake-guest:/);
   socket.send('hello\n');
-  await withTimeout(Promise.race([ended, answer]), 60_000, () => `no answer, only ${said}`);
+  await withTimeout(Promise.race([ended, answered]), 60_000, () => `no answer, only ${said}`);
   ended.catch(() => undefined);
   socket.terminate();
 }
