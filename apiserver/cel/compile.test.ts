@@ -82,6 +82,8 @@ test('what has no value says why', () => {
     ['size(1)', /^no such overload$/],
     ['1 ? 2 : 3', /^no such overload$/],
     ['object.spec.cores.all(x, true)', /int has no items/],
+    ['lists.range(1000000)', /more than 100000 steps/],
+    [`${'(lists.range(30000) + '.repeat(5)}[]${')'.repeat(5)}`, /more than 100000 steps/],
     [`${'[1,2,3,4,5,6,7,8,9,10].all(a, '.repeat(6)}true${')'.repeat(6)}`, /more than 100000 steps/],
   ];
   for (const [text, message] of table)

@@ -10,6 +10,7 @@ import { literalValue } from './literals.js';
 import { compileMacro, isMacro, takesTwoNames } from './macros.js';
 import { isMessageType } from './messages.js';
 import { arithmetic, negative } from './operators.js';
+import { operation } from './operation.js';
 import { Budget, BudgetError, isTypeName, spend, step, variable, type Evaluate } from './scope.js';
 import { element, entries, field, fields, items, optionalElement, optionalField } from './select.js';
 import { asBool, compare, equal, TypeValue, type Value } from './values.js';
@@ -113,7 +114,7 @@ class Compiler {
       if (holds === undefined) return left;
       const first = left;
       const second = this.sum(['+', '-'], () => this.sum(['*', '/', '%'], () => this.unary()));
-      left = step((scope) => holds(first(scope), second(scope)));
+      left = operation(first, second, holds);
     }
   }
 
@@ -123,7 +124,7 @@ class Compiler {
       const operator = operators.find((each) => this.take(each));
       if (operator === undefined) return left;
       const [first, second] = [left, operand()];
-      left = step((scope) => arithmetic(operator, first(scope), second(scope)));
+      left = operation(first, second, (a, b) => arithmetic(operator, a, b));
     }
   }
 

@@ -89,6 +89,9 @@ export function isFunction(name: string): boolean {
 
 /** Steps that the call takes beside its own. */
 export function costOf(name: string, values: readonly Value[]): number {
+  // As many as the number says.
+  const [count] = values;
+  if (name === 'lists.range' && typeof count === 'bigint') return Math.max(0, Number(count));
   const weights = values.map(weight);
   if (productNames.has(name)) return weights.reduce((product, each) => product * Math.max(each, 1), 1);
   return weights.reduce((sum, each) => sum + each, 0);
