@@ -2,7 +2,7 @@
  * The fields of a new object in wire form (FieldsV1), as text. Most writes create, and own all that they write: building sets of fields and
  * taking others from them costs several times more than writing down what comes out.
  */
-import { fieldElement, type FieldSet, type FieldsV1 } from './field-set.js';
+import { fieldElement, type FieldSet } from './field-set.js';
 import { deduce, type FieldType } from './type-tree.js';
 import { itemsByElement, shapeOf } from './typed-value.js';
 
@@ -59,30 +59,3 @@ const append = (members: string, member: string): string =>
 const plain = /^[\w:./-]*$/;
 
 const quoted = (text: string): string => (plain.test(text) ? `"${text}"` : JSON.stringify(text));
-
-/** Texts that are remembered: longer ones are rare, and would hold much memory. */
-const longestText = 16 * 1024;
-const mostTexts = 256;
-
-const texts = new WeakMap<FieldsV1, string>();
-
-/** What `RecentFields` made a wire form from. */
-export const fieldsText = (fields: FieldsV1): string | undefined => texts.get(fields);
-
-/** Wire forms by their text, the newest ones: objects that one client makes mostly have the same fields. They are shared: do not change them. */
-export class RecentFields {
-  /** In the order in which they came. */
-  readonly #known = new Map<string, FieldsV1>();
-
-  of(text: string): FieldsV1 {
-    let fields = this.#known.get(text);
-    if (fields !== undefined) return fields;
-    fields = JSON.parse(text) as FieldsV1;
-    if (text.length > longestText) return fields;
-    texts.set(fields, text);
-    const [oldest] = this.#known.keys();
-    if (oldest !== undefined && this.#known.size >= mostTexts) this.#known.delete(oldest);
-    this.#known.set(text, fields);
-    return fields;
-  }
-}

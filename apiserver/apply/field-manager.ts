@@ -5,8 +5,9 @@
 import type { KubernetesObject, ManagedFieldsEntry, StatusCause } from '../../openapi/meta.js';
 import type { Definitions } from '../../openapi/schema.js';
 import { omit } from '../codec/omit.js';
+import { sharedFields } from '../codec/shared-fields.js';
 import { ApiError, badRequest } from '../errors/api-error.js';
-import { createdFields, RecentFields } from './created-fields.js';
+import { createdFields } from './created-fields.js';
 import { FieldSet, formatPath } from './field-set.js';
 import {
   capOwners,
@@ -68,7 +69,6 @@ export interface FieldManagerOptions {
 
 export class FieldManager {
   private readonly type: FieldType;
-  private readonly recent = new RecentFields();
 
   constructor(private readonly options: FieldManagerOptions) {
     this.type = new TypeTree(options.definitions).root(options.definition);
@@ -101,7 +101,7 @@ export class FieldManager {
   private own(created: KubernetesObject, context: WriteContext): void {
     const id = managerId('Update', context);
     const object = this.options.separateStatus ? omit(created as { status?: unknown }, 'status') : created;
-    const fields = this.recent.of(createdFields(this.type, object, unowned));
+    const fields = sharedFields.parse(createdFields(this.type, object, unowned));
     const owner = { id, fields: FieldSet.fromOwnFieldsV1(fields), time: context.now };
     setManagedFields(created, new Map([[ownerKey(id), owner]]));
   }

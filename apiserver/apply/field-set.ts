@@ -1,4 +1,5 @@
 import { omit } from '../codec/omit.js';
+import type { FieldsV1 } from '../codec/shared-fields.js';
 
 /**
  * A set of fields of one object, as managedFields records it (FieldsV1). A path element is kept in its wire form:
@@ -174,8 +175,6 @@ export class FieldSet {
     return hasElements(wire) ? new FieldSet(undefined, wire) : FieldSet.empty;
   }
 }
-
-export type FieldsV1 = Readonly<Record<string, unknown>>;
 
 interface Content {
   readonly members: ReadonlySet<string>;

@@ -1,6 +1,7 @@
 /** Reading and writing `metadata.managedFields`: who set which fields, by which operation, when. */
 import type { KubernetesObject, ManagedFieldsEntry } from '../../openapi/meta.js';
-import { FieldSet, type FieldsV1 } from './field-set.js';
+import type { FieldsV1 } from '../codec/shared-fields.js';
+import { FieldSet } from './field-set.js';
 
 /** Who holds fields. Two writes of one manager count as one entry only if all four agree. */
 export interface ManagerId {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import type { Definitions, Schema } from '../../openapi/schema.js';
-import { createdFields, fieldsText, RecentFields } from './created-fields.js';
+import { createdFields } from './created-fields.js';
 import { FieldSet } from './field-set.js';
 import { TypeTree } from './type-tree.js';
 import { compare } from './typed-value.js';
@@ -60,15 +60,4 @@ test('what a new object owns is what comparing and taking away finds', () => {
       assert.ok(modified.isEmpty && removed.isEmpty);
     }),
   );
-});
-
-test('recent fields are the same object again, and know their text', () => {
-  const recent = new RecentFields();
-  const text = '{"f:spec":{"f:a":{}}}';
-  const fields = recent.of(text);
-  assert.deepEqual(fields, { 'f:spec': { 'f:a': {} } });
-  assert.equal(recent.of(text), fields);
-  assert.equal(fieldsText(fields), text);
-  for (let other = 0; other < 1000; other++) recent.of(`{"f:${other}":{}}`);
-  assert.notEqual(recent.of(text), fields);
 });

@@ -6,14 +6,16 @@
  *     "name":"a","namespace":"b","uid":"…", … }⇥,"spec":{…},"status":{…}}                          ← stored bytes, shared
  *
  * `metadata` comes first, and a tab follows its closing brace. `JSON.stringify` writes no tab anywhere else, so that one
- * `indexOf` finds where the metadata ends, and clients see only insignificant white space.
+ * `indexOf` finds where the metadata ends, and clients see only insignificant white space. In the same way a carriage return stands before
+ * and behind each `fieldsV1`, which many objects have in common.
  */
 import type { KubernetesObject, ManagedFieldsEntry, ObjectMeta } from '../../openapi/meta.js';
 import type { Attributes, Revision } from '../../storage/interface.js';
-import { fieldsText } from '../apply/created-fields.js';
 import { omit } from './omit.js';
+import { sharedFields } from './shared-fields.js';
 
 const metadataEnd = '\t'.charCodeAt(0);
+const fieldsMark = '\r';
 
 /** What can be served without parsing. A stored `Entry` is one; the answer to a dry run has no revision. */
 export interface Serialized {
@@ -43,13 +45,9 @@ function metadataText(metadata: ObjectMeta): string {
   return `${text.slice(1, -1)},"managedFields":[${managedFields.map(managedFieldsText).join(',')}]}`;
 }
 
-/** Ownership is a third of an object's text, and that of a new object has just been written. */
-function managedFieldsText(entry: ManagedFieldsEntry): string {
-  const { fieldsV1, ...others } = entry;
-  const text = fieldsText(fieldsV1);
-  return text === undefined
-    ? JSON.stringify(entry)
-    : `${JSON.stringify(others).slice(0, -1)},"fieldsV1":${text}}`;
+function managedFieldsText({ fieldsV1, ...others }: ManagedFieldsEntry): string {
+  const fields = sharedFields.stringify(fieldsV1);
+  return `${JSON.stringify(others).slice(0, -1)},"fieldsV1":${fieldsMark}${fields}${fieldsMark}}`;
 }
 
 /** What stands in front of stored bytes when they are served. */
@@ -58,9 +56,21 @@ export function head(as: ServedAs, revision: Revision | undefined): string {
   return `{"kind":"${as.kind}","apiVersion":"${as.apiVersion}","metadata":{${version}`;
 }
 
-/** The object that the bytes stand for. Every call makes a new one, so the caller may change it. */
+/** The object that the bytes stand for. Every call makes a new one, so the caller may change it; only `fieldsV1` is shared. */
 export function decodeStored(bytes: Buffer, as: ServedAs, revision: Revision | undefined): KubernetesObject {
-  return JSON.parse(head(as, revision) + bytes.toString()) as KubernetesObject;
+  const [start = '', ...rest] = bytes.toString().split(fieldsMark);
+  const fields: string[] = [];
+  let text = head(as, revision) + start;
+  for (let at = 0; at < rest.length; at += 2) {
+    fields.push(rest[at] ?? '{}');
+    text += `{}${rest[at + 1] ?? ''}`;
+  }
+  const object = JSON.parse(text) as KubernetesObject;
+  for (const [index, each] of fields.entries()) {
+    const entry = object.metadata.managedFields?.[index];
+    if (entry !== undefined) entry.fieldsV1 = sharedFields.parse(each);
+  }
+  return object;
 }
 
 /** The part of the stored bytes that belongs to `metadata`, without the brace that closes it. */

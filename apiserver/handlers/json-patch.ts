@@ -1,5 +1,6 @@
 /** JSON patch (RFC 6902) with the limits of kube-apiserver. */
 import fastJsonPatch, { type Operation } from 'fast-json-patch';
+import { cloneJson } from '../../openapi/clone.js';
 import { isJsonObject } from '../codec/decode.js';
 import { ApiError, badRequest } from '../errors/api-error.js';
 
@@ -40,9 +41,13 @@ function copiedBytes(document: unknown, { op, from }: ClaimedOperation): number 
   return value === undefined ? 0 : Buffer.byteLength(JSON.stringify(value));
 }
 
+const namesFields = ({ path, from }: ClaimedOperation): boolean =>
+  [path, from].some((pointer) => typeof pointer === 'string' && pointer.includes('managedFields'));
+
 /** Applies the operations to `document`, which is changed. Throws Invalid if one can not be done. */
 export function applyJsonPatch(document: object, operations: readonly ClaimedOperation[]): unknown {
-  let result: unknown = document;
+  // Field sets are shared with other objects.
+  let result: unknown = operations.some(namesFields) ? cloneJson(document) : document;
   let copied = 0;
   for (const operation of operations) {
     try {

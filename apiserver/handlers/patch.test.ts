@@ -31,6 +31,19 @@ test('a JSON patch changes all or nothing', async (t) => {
   assert.deepEqual(asMachine(await request('GET', `${machines}/a`)).metadata.labels, { a: '1', b: '2' });
 });
 
+test('a JSON patch of who owns what changes nothing of another object with the same fields', async (t) => {
+  const { request } = await startWithNamespace(t);
+  for (const name of ['a', 'b']) await request('POST', machines, { body: machine(name) });
+  const fieldsOf = async (name: string): Promise<unknown> =>
+    asMachine(await request('GET', `${machines}/${name}`)).metadata.managedFields?.[0]?.fieldsV1;
+  const before = await fieldsOf('b');
+  const body = [{ op: 'remove', path: '/metadata/managedFields/0/fieldsV1/f:spec' }];
+  const { status } = await request('PATCH', `${machines}/a`, { body, headers: jsonPatch });
+  assert.equal(status, 200);
+  assert.notDeepEqual(await fieldsOf('a'), before);
+  assert.deepEqual(await fieldsOf('b'), before);
+});
+
 test('a JSON patch has limits', () => {
   assert.throws(() => readOperations(Array.from({ length: 10_001 }, () => ({}))), { code: 413 });
   assert.throws(() => readOperations({ op: 'add' }), { code: 400 });
