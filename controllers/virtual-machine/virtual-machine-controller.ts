@@ -78,7 +78,7 @@ class VirtualMachineController {
       reconcile: (key, signal) => this.#reconcile(key, signal),
       logger: deps.logger,
       clock,
-      workers: 8,
+      workers: 16,
       limits: deps.limits,
       metrics: deps.metrics,
     });

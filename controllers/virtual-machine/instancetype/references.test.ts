@@ -274,6 +274,7 @@ test('the old copy stays until the status names the new one', async (t) => {
 
 for (const [writes, what] of [
   [1, 'copy'],
+  [2, 'revision'],
   [3, 'instance'],
 ] as const) {
   test(`killed after it made the ${what}, it carries on with what is there`, async (t) => {
