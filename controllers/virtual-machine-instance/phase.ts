@@ -42,18 +42,22 @@ export function nextTransition(input: PhaseInput): Transition {
     case undefined:
     case '':
     case phases.pending:
-      return pod === undefined ? stay : starting(pod, phases.scheduling);
+      return pod === undefined ? stay : beginning(pod);
     case phases.scheduling:
-      return pod === undefined ? { kind: 'fail', why: podMissing } : starting(pod, phases.scheduling);
+      return pod === undefined ? { kind: 'fail', why: podMissing } : starting(pod);
     default:
       return handedOver(input);
   }
 }
 
-function starting(pod: Pod, present: string): Transition {
-  if (isPodFinal(pod)) return { kind: 'fail', why: endOf(pod) };
-  if (isPodReady(pod) && pod.spec?.nodeName !== undefined) return { kind: 'enter', phase: phases.scheduled };
-  return { kind: 'enter', phase: present };
+/** Even if it runs already, as a controller that was away finds it: no phase is left out. */
+function beginning(pod: Pod): Transition {
+  return isPodFinal(pod) ? { kind: 'fail', why: endOf(pod) } : { kind: 'enter', phase: phases.scheduling };
+}
+
+function starting(pod: Pod): Transition {
+  const ready = isPodReady(pod) && pod.spec?.nodeName !== undefined;
+  return ready && !isPodFinal(pod) ? { kind: 'enter', phase: phases.scheduled } : beginning(pod);
 }
 
 function handedOver({ pod, lostFor }: PhaseInput): Transition {
