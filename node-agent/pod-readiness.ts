@@ -1,5 +1,5 @@
 /** What the pods of a node tell of the probes of their guests, which are those of the launchers' containers. */
-import type { ContainerStatus, Pod } from '../openapi/generated/types/core_v1.js';
+import type { Container, ContainerStatus, Pod } from '../openapi/generated/types/core_v1.js';
 import type { Informer } from '../controllers/runtime/informer.js';
 import { computeContainer } from '../openapi/launcher/pod.js';
 import type { GuestProbes } from './pod-host.js';
@@ -7,6 +7,10 @@ import type { GuestProbes } from './pod-host.js';
 export function computeStatus({ status }: Pod): ContainerStatus | undefined {
   return status?.containerStatuses?.find(({ name }) => name === computeContainer);
 }
+
+/** The launcher's container. */
+export const computeOf = ({ spec }: Pod): Container | undefined =>
+  spec?.containers.find(({ name }) => name === computeContainer);
 
 /** @param informer launcher pods of this node */
 export function guestProbes(informer: Informer<Pod>): GuestProbes {

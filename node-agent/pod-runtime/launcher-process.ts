@@ -10,6 +10,7 @@ import type { PodDirectory } from '../pod-directory.js';
 import { isAlive, readProcess, sendSignal, type ProcessIdentity } from '../processes.js';
 import { linkSignals } from '../signals.js';
 import { PodError } from './errors.js';
+import type { LauncherArguments } from './launcher-arguments.js';
 import type { LauncherUser } from './launcher-user.js';
 
 export interface LauncherCommand {
@@ -25,12 +26,6 @@ export interface LauncherExit {
   /** Undefined if a signal ended it, or if it is not known (an adopted launcher). */
   readonly exitCode: number | undefined;
   readonly signal: string | undefined;
-}
-
-export interface LauncherArguments {
-  readonly name: string;
-  readonly namespace: string;
-  readonly uid: string;
 }
 
 /** A launcher that starts at all does so in a fraction of a second, also on a busy node in a few. */

@@ -8,6 +8,7 @@ import type {
   PodStatus,
 } from '../../openapi/generated/types/core_v1.js';
 import { computeContainer, unpausedGate } from '../../openapi/launcher/pod.js';
+import { computeOf, computeStatus } from '../pod-readiness.js';
 import { qosClass } from './qos-class.js';
 
 export interface Waiting {
@@ -39,6 +40,21 @@ export type PodState =
   | { readonly kind: 'Ended'; readonly ended: Ended }
   /** Never started: this runtime does not run such pods. */
   | { readonly kind: 'Rejected'; readonly reason: string; readonly message: string };
+
+/** Of a pod whose launcher runs: what its status says already, if an agent has seen it before. */
+export function runningState(
+  pod: Pod,
+  images: ReadonlyMap<string, string>,
+  now: string,
+): Extract<PodState, { kind: 'Running' }> {
+  const compute = computeStatus(pod);
+  if (pod.status?.phase !== 'Running') {
+    const probed = computeOf(pod)?.readinessProbe !== undefined;
+    return { kind: 'Running', images, startedAt: now, ready: !probed };
+  }
+  const startedAt = compute?.state?.running?.startedAt ?? now;
+  return { kind: 'Running', images, startedAt, ready: compute?.ready !== false };
+}
 
 export interface StatusContext {
   /** RFC 3339. */

@@ -11,23 +11,20 @@ import { launcherLabel, launcherLabelValue } from '../../openapi/launcher/pod.js
 import { timestamp } from '../../controllers/runtime/clock.js';
 import type { PodNetwork } from '../network/interface.js';
 import type { PodDirectory } from '../pod-directory.js';
-import { computeStatus } from '../pod-readiness.js';
 import { aborted, linkSignals, type LinkedSignal } from '../signals.js';
 import { PodError } from './errors.js';
 import { exitReason } from './exit-reason.js';
+import { launcherArguments } from './launcher-arguments.js';
 import { LauncherProcess, type LauncherCommand, type LauncherExit } from './launcher-process.js';
-import { isReadinessStale, podStatus, type Ended, type PodState } from './pod-status.js';
+import { isReadinessStale, podStatus, runningState, type Ended, type PodState } from './pod-status.js';
 import { PayloadRefresh } from './payload-refresh.js';
 import { removePod } from './pod-removal.js';
 import { Preparation, type PreparationOptions } from './preparation.js';
-import { computeOf, runContainerProbes } from './probes/container-probes.js';
+import { runContainerProbes } from './probes/container-probes.js';
 import { launcherTarget } from './probes/launcher-target.js';
 import { SandboxNetwork } from './sandbox-network.js';
 import { StatusWriter } from './status-writer.js';
 import { Termination } from './termination.js';
-
-/** Annotation of launcher pods: the VMI's name. */
-const domainAnnotation = 'kubevirt.io/domain';
 
 export interface PodWorkerOptions extends PreparationOptions {
   readonly launcher: LauncherCommand;
@@ -172,15 +169,9 @@ export class PodWorker {
     if (client === undefined) return;
     client.close();
     logger.info({ pod: this.pod.metadata.name, pid: launcher.identity?.pid }, 'the launcher is ready');
-    const running = { kind: 'Running', images } as const;
-    if (this.pod.status?.phase !== 'Running') {
-      const ready = computeOf(this.pod)?.readinessProbe === undefined;
-      this.setState({ ...running, startedAt: timestamp(clock.now()), ready });
-      return;
-    }
-    const compute = computeStatus(this.pod);
-    const startedAt = compute?.state?.running?.startedAt ?? this.startTime;
-    this.state = { ...running, startedAt, ready: compute?.ready !== false };
+    const state = runningState(this.pod, images, timestamp(clock.now()));
+    if (this.pod.status?.phase === 'Running') this.state = state;
+    else this.setState(state);
   }
 
   private async bringUp(work: AbortSignal): Promise<void> {
@@ -209,13 +200,8 @@ export class PodWorker {
   }
 
   private async spawn(): Promise<void> {
-    const { name, namespace = '', uid, annotations } = this.pod.metadata;
-    const owner = this.pod.metadata.ownerReferences?.find(({ controller }) => controller === true);
-    this.launcher = await LauncherProcess.start(this.directory, this.network.entered(this.options.launcher), {
-      name: annotations?.[domainAnnotation] ?? owner?.name ?? name,
-      namespace,
-      uid: owner?.uid ?? uid,
-    });
+    const launcher = this.network.entered(this.options.launcher);
+    this.launcher = await LauncherProcess.start(this.directory, launcher, launcherArguments(this.pod));
   }
 
   private async fail(error: unknown): Promise<void> {

@@ -1,8 +1,8 @@
 /** The probes of a launcher's container. */
-import type { Container, Pod } from '../../../openapi/generated/types/core_v1.js';
+import type { Pod } from '../../../openapi/generated/types/core_v1.js';
 import type { Clock } from '../../../controllers/runtime/clock.js';
 import type { EventRecorder } from '../../../controllers/runtime/event-recorder.js';
-import { computeContainer } from '../../../openapi/launcher/pod.js';
+import { computeOf } from '../../pod-readiness.js';
 import { check, type ProbeTarget } from './check.js';
 import { runProber } from './prober.js';
 
@@ -21,9 +21,6 @@ export interface ContainerProbesOptions {
 }
 
 const defaultGraceSeconds = 30;
-
-export const computeOf = ({ spec }: Pod): Container | undefined =>
-  spec?.containers.find(({ name }) => name === computeContainer);
 
 /** Until the signal aborts. A container without a readiness probe is none of its business: it is ready while it runs. */
 export async function runContainerProbes(
