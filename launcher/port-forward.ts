@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Qemu } from './qemu/process.js';
 import { relayDatagrams } from './datagrams.js';
 
@@ -30,6 +31,13 @@ export interface GuestPorts {
 
 const attempts = 5;
 
+/** The state of QEMU's own listener in its list of connections. */
+const listening = 'HOST_FORWARD';
+/** How long a guest may take to answer, and how often it is asked whether it has. Milliseconds. */
+const longestSilence = 10_000;
+const firstPause = 2;
+const longestPause = 200;
+
 export class PortForwardError extends Error {
   override readonly name = 'PortForwardError';
 }
@@ -57,11 +65,38 @@ export class PortForwarder implements GuestPorts {
     const rule = await this.addRule('tcp', port);
     try {
       const socket = await connected(rule);
-      // The kernel has connected it; QEMU accepts it in the turn of its loop before it can read one more command than this.
-      await this.qmp.execute('query-status');
-      return socket;
+      // It may fail before anybody else listens for that.
+      socket.on('error', () => socket.destroy());
+      try {
+        // The kernel has connected it; QEMU accepts it in the turn of its loop before it can read one more command than this.
+        await this.qmp.execute('query-status');
+        await this.untilAccepted(rule, port);
+        return socket;
+      } catch (error) {
+        socket.destroy();
+        throw error;
+      }
     } finally {
       await this.removeRule(rule);
+    }
+  }
+
+  /** QEMU takes connections whether the guest does or not; its list of them tells what the guest has said. */
+  private async untilAccepted({ host, hostPort }: Rule, port: number): Promise<void> {
+    const state = new RegExp(
+      `TCP\\[(\\w+)\\]\\s+\\d+\\s+${host.replaceAll('.', '\\.')}\\s+${hostPort}\\s`,
+      'g',
+    );
+    const end = performance.now() + longestSilence;
+    for (let pause = firstPause; ; pause = Math.min(pause * 2, longestPause)) {
+      const list = await this.monitor('info usernet');
+      // A QEMU that has no such list: whoever reads from the connection sees how it is.
+      if (!list.includes('[State]')) return;
+      const states = [...list.matchAll(state)].flatMap(([, name]) => (name === listening ? [] : [name]));
+      if (states.length === 0) throw new PortForwardError(`port ${port} of the guest refuses connections`);
+      if (!states.includes('SYN_SENT')) return;
+      if (performance.now() > end) throw new PortForwardError(`port ${port} of the guest does not answer`);
+      await delay(pause);
     }
   }
 
