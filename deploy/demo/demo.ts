@@ -1,5 +1,5 @@
 /** The demo proper, started by demo.sh when everything is installed and built. */
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -31,7 +31,10 @@ async function dataDirectory(
   keep: boolean,
 ): Promise<{ path: string; temporary: boolean }> {
   if (chosen === undefined && !keep) {
-    return { path: await mkdtemp(join(tmpdir(), 'nativirt-demo-')), temporary: true };
+    const path = await mkdtemp(join(tmpdir(), 'nativirt-demo-'));
+    // As root, launchers are another user, who has to pass through.
+    await chmod(path, 0o711);
+    return { path, temporary: true };
   }
   const path = resolve(chosen ?? join(homedir(), '.local', 'share', 'nativirt-demo'));
   await mkdir(path, { recursive: true });

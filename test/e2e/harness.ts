@@ -1,7 +1,15 @@
 /** A standalone cluster as a user has one: the built program in a process of its own, and the real kubectl. */
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -57,6 +65,8 @@ export class Cluster {
 
   private constructor(private readonly options: ClusterOptions) {
     this.dataDirectory = mkdtempSync(path.join(tmpdir(), 'nativirt-e2e-'));
+    // As root, launchers are another user, who has to pass through.
+    chmodSync(this.dataDirectory, 0o711);
     this.kubeconfig = path.join(this.dataDirectory, 'admin.kubeconfig');
   }
 
