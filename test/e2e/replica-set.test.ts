@@ -119,9 +119,11 @@ test('a pool brings its VMs to a new template one after the other, and keeps the
   const old = new Set(before.map(({ metadata }) => metadata.uid));
   assert.ok((await instances(cluster)).every(({ metadata }) => !old.has(metadata.uid)));
   await eventually(
-    'only the revision in use is left',
-    async () =>
-      (await cluster.get(['get', 'controllerrevisions', '-o', 'name'])).trim().split('\n').length === 1,
+    'only the revisions in use are left: of the pool, and of what each VM was started from',
+    async () => {
+      const names = (await cluster.get(['get', 'controllerrevisions', '-o', 'name'])).trim().split('\n');
+      return names.length === 4 && names.filter((name) => name.includes('revision-start-vm-')).length === 3;
+    },
     60,
   );
 
