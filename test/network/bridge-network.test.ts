@@ -174,8 +174,7 @@ test('guests have addresses of their own, by translation and by bridge', { skip:
   );
   const one = await find(cluster, 'one');
   const two = await find(cluster, 'two');
-  const three = await find(cluster, 'three');
-  namespaces.push(one.namespace, two.namespace, three.namespace);
+  for (const name of names) namespaces.push((await find(cluster, name)).namespace);
   const reached = ({ podIPs }: Found, port: number): Promise<string[]> =>
     Promise.all(podIPs.map((address) => get(address, port)));
 
@@ -225,6 +224,7 @@ test('guests have addresses of their own, by translation and by bridge', { skip:
     'passt gives a guest the addresses of its pod, both ways',
     { skip: passtMissing },
     async () => {
+      const three = await find(cluster, 'three');
       assert.deepEqual(three.interfaces[0]?.ipAddresses, three.podIPs);
       await login(cluster, 'three');
       const [four = '', six = ''] = two.podIPs;
