@@ -60,3 +60,21 @@ test('without a moment to wait, each turn of the event loop tells what it has', 
     assert.equal(reader.woken(), count);
   }
 });
+
+test('many readers are told less often', async () => {
+  const waker = new Waker(10);
+  const readers = Array.from({ length: 60 }, watcher);
+  const wake = (): void => {
+    for (const { self } of readers) waker.wake(self);
+  };
+  const woken = (): number => readers.reduce((sum, each) => sum + each.woken(), 0);
+  wake();
+  await turn();
+  assert.equal(woken(), 60);
+  const told = readers.at(-1)?.next();
+  wake();
+  const begin = performance.now();
+  await told;
+  assert.equal(woken(), 120);
+  assert.ok(performance.now() - begin > 25, 'three moments');
+});
