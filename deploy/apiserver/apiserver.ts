@@ -46,7 +46,7 @@ export async function startApiserver(options: ApiserverOptions, logger: Logger):
     open.unshift(() => store.close());
     const api = await startApi({
       backend: store.backend,
-      listenFirst: true,
+      opening: store.opened,
       logger,
       host: options.bindAddress,
       port: options.securePort,
@@ -62,10 +62,7 @@ export async function startApiserver(options: ApiserverOptions, logger: Logger):
     });
     open.unshift(() => api.stop());
     serving.onChange(() => api.certificatesChanged());
-    const ready = Promise.all([store.opened, api.started]).then(() => undefined);
-    // Who does not wait for it hears nothing.
-    ready.catch(() => undefined);
-    return { port: api.port, ready, stop };
+    return { port: api.port, ready: api.started, stop };
   } catch (error) {
     await stop();
     throw error;

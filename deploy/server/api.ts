@@ -1,5 +1,6 @@
 /** The API server over a backend: stores, registry, admission, and the HTTPS server in front, in its surroundings. */
 import { randomBytes, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import type { Logger } from 'pino';
 import type { IsComponent, NodeAgentOf } from '../../apiserver/admission/components.js';
 import { ConfigurationSource } from '../../apiserver/admission/configuration/effective.js';
@@ -44,8 +45,11 @@ export interface ApiOptions extends Pick<
   readonly nodeAgentOf: NodeAgentOf;
   /** What the server shows to node agents, and whom it trusts there. PEM. */
   readonly nodeAgentCredentials: () => { readonly ca: string; readonly cert: string; readonly key: string };
-  /** Listens at once, and is unready until everything is there; else it listens only then. */
-  readonly listenFirst?: boolean;
+  /**
+   * Resolves when the backend can be used. With it the server listens at once, and is unready until everything is there; without it, it
+   * listens only then.
+   */
+  readonly opening?: Promise<void>;
   /** Writes objects that must be there before the first request. */
   readonly bootstrap?: (registry: Registry) => Promise<void>;
 }
@@ -75,6 +79,8 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   let isStarted = false;
   let certificatesChanged = (): void => undefined;
   const start = async (): Promise<void> => {
+    // Who stops it closes the backend only afterwards.
+    if (options.opening !== undefined) await Promise.race([options.opening, once(stop.signal, 'abort')]);
     await stores.start(stop.signal);
     following = followKubeVirt(registry, logger, stop.signal, (object) => {
       kubevirt = object;
@@ -95,7 +101,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     await stores.close();
   };
   try {
-    if (options.listenFirst !== true) await started;
+    if (options.opening === undefined) await started;
     const startup = (): string | undefined =>
       isStarted ? undefined : 'not everything that it needs has been read';
     const server = await buildServer(

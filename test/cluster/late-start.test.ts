@@ -46,7 +46,9 @@ test(
       ...['--kubeconfig', kubeconfig, '--etcd-servers', one.endpoint],
     ]);
     assert.ok(options);
-    const apiserver = await startApiserver(options, pino({ level: 'silent' }));
+    const said: string[] = [];
+    const logger = pino({ level: 'warn' }, { write: (line: string) => void said.push(line) });
+    const apiserver = await startApiserver(options, logger);
     t.after(() => apiserver.stop());
     const request = requestOf({ port: apiserver.port, ca });
     const failing = async (): Promise<readonly string[]> =>
@@ -73,5 +75,9 @@ test(
     await eventually('ready', async () => (await request('GET', '/readyz')).status === 200);
     const served = await request('GET', '/apis/kubevirt.io/v1/virtualmachines', { token: 'admin' });
     assert.equal(served.status, 200, served.text);
+    assert.ok(
+      !said.some((line) => line.includes('can not be followed')),
+      'nobody asks a store that is not open',
+    );
   },
 );
