@@ -5,6 +5,8 @@ say() { printf '%s=%s\n' "$1" "$2"; }
 
 # The cloud kernel lacks some.
 for module in virtiofs isofs i6300esb tpm_tis virtio_rng; do modprobe "$module" 2>/dev/null; done
+# What the kernel says meanwhile would stand in the middle of a line.
+echo 1 >/proc/sys/kernel/printk
 echo report-begin
 say cpus "$(nproc)"
 say sockets "$(grep '^physical id' /proc/cpuinfo | sort -u | wc -l)"
