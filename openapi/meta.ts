@@ -23,7 +23,8 @@ export interface ManagedFieldsEntry {
   apiVersion: string;
   time?: Time;
   fieldsType: 'FieldsV1';
-  fieldsV1: Record<string, unknown>;
+  /** Absent: no field. This server always writes it. */
+  fieldsV1?: Record<string, unknown>;
   subresource?: string;
 }
 

@@ -6,12 +6,12 @@ import { compose, decodeStored, encodeStored, head, metadataSlice } from './stor
 
 const as = { kind: 'VirtualMachine', apiVersion: 'kubevirt.io/v1' };
 
-const entry = (fieldsV1: Record<string, unknown>): ManagedFieldsEntry => ({
+const entry = (fieldsV1: Record<string, unknown> | undefined): ManagedFieldsEntry => ({
   manager: 'm',
   operation: 'Update',
   apiVersion: 'kubevirt.io/v1',
   fieldsType: 'FieldsV1',
-  fieldsV1,
+  ...(fieldsV1 === undefined ? {} : { fieldsV1 }),
 });
 
 const objects = fc
@@ -19,9 +19,13 @@ const objects = fc
     annotations: fc.dictionary(fc.string(), fc.string({ unit: 'binary' })),
     labels: fc.dictionary(fc.string(), fc.string()),
     owners: fc.array(
-      fc.dictionary(
-        fc.string().map((name) => `f:${name}`),
-        fc.constant({}),
+      fc.option(
+        fc.dictionary(
+          fc.string().map((name) => `f:${name}`),
+          fc.constant({}),
+        ),
+        // Another server may have left them out.
+        { nil: undefined },
       ),
       { maxLength: 3 },
     ),

@@ -12,7 +12,7 @@
 import type { KubernetesObject, ManagedFieldsEntry, ObjectMeta } from '../../openapi/meta.js';
 import type { Attributes, Revision } from '../../storage/interface.js';
 import { omit } from './omit.js';
-import { sharedFields } from './shared-fields.js';
+import { sharedFields, type FieldsV1 } from './shared-fields.js';
 
 const metadataEnd = '\t'.charCodeAt(0);
 const fieldsMark = '\r';
@@ -45,9 +45,19 @@ function metadataText(metadata: ObjectMeta): string {
   return `${text.slice(1, -1)},"managedFields":[${managedFields.map(managedFieldsText).join(',')}]}`;
 }
 
-function managedFieldsText({ fieldsV1, ...others }: ManagedFieldsEntry): string {
-  const fields = sharedFields.stringify(fieldsV1);
-  return `${JSON.stringify(others).slice(0, -1)},"fieldsV1":${fieldsMark}${fields}${fieldsMark}}`;
+function managedFieldsText(entry: ManagedFieldsEntry): string {
+  if (!hasFields(entry)) return JSON.stringify(entry);
+  const { fieldsV1, ...others } = entry;
+  const fields = `"fieldsV1":${fieldsMark}${sharedFields.stringify(fieldsV1)}${fieldsMark}}`;
+  const start = JSON.stringify(others).slice(0, -1);
+  return start === '{' ? `${start}${fields}` : `${start},${fields}`;
+}
+
+/** What is taken over from another server may lack them, or have none for them. */
+function hasFields<T extends { readonly fieldsV1?: unknown }>(
+  entry: T,
+): entry is T & { readonly fieldsV1: FieldsV1 } {
+  return typeof entry.fieldsV1 === 'object' && entry.fieldsV1 !== null;
 }
 
 /** What stands in front of stored bytes when they are served. */
@@ -66,9 +76,10 @@ export function decodeStored(bytes: Buffer, as: ServedAs, revision: Revision | u
     text += `{}${rest[at + 1] ?? ''}`;
   }
   const object = JSON.parse(text) as KubernetesObject;
-  for (const [index, each] of fields.entries()) {
-    const entry = object.metadata.managedFields?.[index];
-    if (entry !== undefined) entry.fieldsV1 = sharedFields.parse(each);
+  const marked = object.metadata.managedFields?.filter(hasFields) ?? [];
+  for (const [index, entry] of marked.entries()) {
+    const own = fields[index];
+    if (own !== undefined) entry.fieldsV1 = sharedFields.parse(own);
   }
   return object;
 }
