@@ -8,9 +8,9 @@ import type {
   AdmissionRequest,
   LateMutation,
 } from '../admission/interface.js';
+import { Reinvocation } from '../admission/reinvocation.js';
 import type { ObjectFields } from '../apply/interface.js';
 import { ApiError } from '../errors/api-error.js';
-import { sameJson } from '../registry/equal.js';
 import type { BoundPolicy } from './bound-policy.js';
 import type { MutationOutcome } from './mutation-evaluation.js';
 import { applyMutation, PatchError } from './patch.js';
@@ -44,11 +44,8 @@ export function mutatingPolicies(
 class Mutations {
   readonly #view: PolicyView;
   readonly #denials: PolicyDenial[] = [];
-  /** Those that may run again, and have run since a patch was last applied. */
-  readonly #uptodate = new Set<string>();
-  /** Those that may run again, and have not seen the object as it is. */
-  readonly #outdated = new Set<string>();
-  #output: KubernetesObject | undefined;
+  /** By `invocationKey`. */
+  readonly #reinvocation = new Reinvocation<string>();
 
   constructor(
     private readonly policies: readonly MutatingPolicy[],
@@ -62,18 +59,13 @@ class Mutations {
 
   async run(): Promise<LateMutation> {
     const changed = await this.#round(() => true);
-    if (this.#uptodate.size > 0) this.#output = cloneJson(this.request.object);
+    this.#reinvocation.pause(this.request.object);
     return { changed, again: () => this.#runAgain() };
   }
 
   async #runAgain(): Promise<void> {
-    if (!sameJson(this.#output, this.request.object)) this.#outdate();
-    if (this.#outdated.size > 0) await this.#round((key) => this.#outdated.has(key));
-  }
-
-  #outdate(): void {
-    for (const key of this.#uptodate) this.#outdated.add(key);
-    this.#uptodate.clear();
+    this.#reinvocation.resume(this.request.object);
+    if (this.#reinvocation.isAnyDue) await this.#round((key) => this.#reinvocation.isDue(key));
   }
 
   /** Whether a patch was applied. Which policies are concerned is decided before the first is. */
@@ -111,8 +103,8 @@ class Mutations {
       if (failure === undefined) applied = true;
       else this.#deny(policy, name, failure);
     }
-    if (applied) this.#outdate();
-    if (reinvocationPolicy === 'IfNeeded') this.#uptodate.add(invocationKey(policy, invocation));
+    const mayAgain = reinvocationPolicy === 'IfNeeded';
+    this.#reinvocation.ran(invocationKey(policy, invocation), { changed: applied, mayAgain });
     return applied;
   }
 

@@ -1,6 +1,5 @@
 /** Mutating webhooks: one after the other, and once more those that want to see what came after them. */
 import { cloneJson } from '../../openapi/clone.js';
-import type { KubernetesObject } from '../../openapi/meta.js';
 import type {
   AcceptPatched,
   AdmissionContext,
@@ -8,6 +7,7 @@ import type {
   AdmissionRequest,
   LateMutation,
 } from '../admission/interface.js';
+import { Reinvocation } from '../admission/reinvocation.js';
 import { isJsonObject } from '../codec/decode.js';
 import { ApiError } from '../errors/api-error.js';
 import { applyJsonPatch, readOperations } from '../handlers/json-patch.js';
@@ -31,10 +31,7 @@ export function mutatingWebhooks(
 
 /** Of one write. */
 class Mutation {
-  /** May be called again, and have been since the object last changed. */
-  readonly #uptodate = new Set<Webhook>();
-  /** May be called again, and have not seen the object as it is. */
-  readonly #outdated = new Set<Webhook>();
+  readonly #reinvocation = new Reinvocation<Webhook>();
 
   constructor(
     private readonly webhooks: readonly Webhook[],
@@ -49,20 +46,15 @@ class Mutation {
     for (const [index, webhook] of this.webhooks.entries()) {
       if (await this.#invoke(webhook, `round_0_index_${index}`)) changed = true;
     }
-    const output = this.#uptodate.size > 0 ? cloneJson(this.request.object) : undefined;
-    return { changed, again: () => this.#runAgain(output) };
+    this.#reinvocation.pause(this.request.object);
+    return { changed, again: () => this.#runAgain() };
   }
 
-  async #runAgain(output: KubernetesObject | undefined): Promise<void> {
-    if (!sameJson(output, this.request.object)) this.#outdate();
+  async #runAgain(): Promise<void> {
+    this.#reinvocation.resume(this.request.object);
     for (const [index, webhook] of this.webhooks.entries()) {
-      if (this.#outdated.has(webhook)) await this.#invoke(webhook, `round_1_index_${index}`);
+      if (this.#reinvocation.isDue(webhook)) await this.#invoke(webhook, `round_1_index_${index}`);
     }
-  }
-
-  #outdate(): void {
-    for (const webhook of this.#uptodate) this.#outdated.add(webhook);
-    this.#uptodate.clear();
   }
 
   /** Whether it changed the object. */
@@ -78,8 +70,7 @@ class Mutation {
       `mutation.webhook.admission.k8s.io/${place}`,
       JSON.stringify({ configuration, webhook: name, mutated: changed }),
     );
-    if (changed) this.#outdate();
-    if (webhook.reinvocationPolicy === 'IfNeeded') this.#uptodate.add(webhook);
+    this.#reinvocation.ran(webhook, { changed, mayAgain: webhook.reinvocationPolicy === 'IfNeeded' });
     return changed;
   }
 
