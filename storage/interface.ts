@@ -195,6 +195,8 @@ export interface WatchOptions {
  * list again. `next` resolves to at least one event, or `undefined` at the end.
  */
 export interface Watch {
+  /** Resolves when every change from now on will be told. Never rejects: `next` says what went wrong, and begins a watch that has not. */
+  begin(): Promise<void>;
   next(): Promise<readonly WatchEvent[] | undefined>;
   close(): void;
 }

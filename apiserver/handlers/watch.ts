@@ -47,7 +47,8 @@ async function originOf(
     return {
       kind: 'initial',
       bookmark: initial === true && bookmarks,
-      ...(revision === undefined || revision === 0 ? {} : { notOlderThan: revision }),
+      // 0 is any state: the one at hand.
+      ...(revision === undefined ? {} : { notOlderThan: revision }),
     };
   }
   if (revision !== undefined) return { kind: 'after', revision };
@@ -186,6 +187,8 @@ export const watch: ResourceHandler = async (serving, request) => {
     deadline.abort();
   });
   signal.addEventListener('abort', cancel, { once: true });
+  // Who sees that the answer begins counts on being told of all that comes after.
+  await stream.begin();
   return {
     kind: 'stream',
     contentType: jsonType,

@@ -15,7 +15,12 @@ export interface WatcherHost {
 }
 
 type State =
-  | { readonly kind: 'prelude'; readonly source: AsyncIterator<readonly WatchEvent[], void> }
+  | {
+      readonly kind: 'prelude';
+      readonly source: AsyncIterator<readonly WatchEvent[], void>;
+      /** What it says first, once somebody has asked. */
+      first?: Promise<readonly WatchEvent[] | undefined> | undefined;
+    }
   | { readonly kind: 'live' }
   /** What is queued is still handed out. */
   | { readonly kind: 'ending' }
@@ -85,12 +90,18 @@ export class Watcher implements Watch {
     this.#waiting = undefined;
   }
 
+  async begin(): Promise<void> {
+    if (this.#state.kind === 'prelude') await (this.#state.first ??= this.#pull(this.#state.source));
+  }
+
   async next(): Promise<readonly WatchEvent[] | undefined> {
     for (;;) {
       const state = this.#state;
       switch (state.kind) {
         case 'prelude': {
-          const events = await this.#pull(state.source);
+          const first = state.first;
+          state.first = undefined;
+          const events = await (first ?? this.#pull(state.source));
           if (events !== undefined) return events;
           break;
         }

@@ -139,6 +139,10 @@ export class TestWatch {
     this.#watch.close();
   }
 
+  begin(): Promise<void> {
+    return this.#watch.begin();
+  }
+
   /** The next `count` events. */
   async read(count: number): Promise<string[]> {
     while (this.#events.length < count) {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { CompactedError, SlowReaderError } from '../errors.js';
 import type { Backend } from '../interface.js';
 import { forward, type OpenBackend } from './backend-fixture.js';
@@ -28,6 +29,28 @@ export function storeWatchTests(open: OpenBackend): void {
       `ADDED a:blue ${changed.revision}`,
       `ADDED c:red ${created.revision}`,
     ]);
+  });
+
+  test('a watch that has begun misses nothing, however long the backend takes to say what is newest', async (t) => {
+    const wrap = (backend: Backend): Backend => ({
+      ...forward(backend),
+      async currentRevision(signal) {
+        await delay(50);
+        return backend.currentRevision(signal);
+      },
+    });
+    const { store } = await openStore(t, open, { wrap });
+    const a = await save(store, thing('a'));
+    for (const notOlderThan of [undefined, 0, a.revision]) {
+      const { revision } = await save(store, thing('a'));
+      const from = { kind: 'initial', bookmark: false, notOlderThan } as const;
+      const watch = new TestWatch(store, { from });
+      await Promise.all([watch.begin(), watch.begin()]);
+      const gone = await erase(store, thing('a'));
+      assert.deepEqual(await watch.read(2), [`ADDED a:red ${revision}`, `DELETED a:red ${gone.revision}`]);
+      await watch.begin();
+      watch.close();
+    }
   });
 
   test('a watch of nothing says so', async (t) => {
