@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { appendFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -78,4 +79,23 @@ test('files that do not fit are left alone until they do', async (t) => {
     WatchedFiles.open({ paths: [file], parse, logger: new SilentLogger() }),
     /ENOENT.*number/,
   );
+});
+
+test('a neighbour that is written without pause, as a log is, holds up no change', async (t) => {
+  const directory = await scratch(t);
+  const file = path.join(directory, 'number');
+  await writeFile(file, '1');
+  const watched = await WatchedFiles.open({ paths: [file], parse: Number, logger: new SilentLogger() });
+  t.after(() => watched.close());
+  const log = path.join(directory, 'log');
+  const writing = setInterval(() => {
+    appendFileSync(log, 'a line\n');
+  }, 20);
+  t.after(() => {
+    clearInterval(writing);
+  });
+  const changed = new Promise<void>((resolve) => watched.onChange(resolve));
+  await writeFile(file, '2');
+  await changed;
+  assert.equal(watched.current, 2);
 });

@@ -29,6 +29,7 @@ export class WatchedFiles<T> {
   readonly #watchers: readonly FSWatcher[];
   readonly #clock: Clock;
   #cancel: () => void = () => undefined;
+  #settling = false;
   #reading: Promise<void> = Promise.resolve();
   #lastFailure = '';
 
@@ -69,7 +70,7 @@ export class WatchedFiles<T> {
     return [...directories].flatMap((directory) => {
       try {
         const watcher = watch(directory, () => {
-          this.#schedule(settleMs);
+          this.#settle();
         });
         watcher.on('error', (error) => {
           this.#note(error, 'changes of files are seen once a minute only');
@@ -82,6 +83,13 @@ export class WatchedFiles<T> {
     });
   }
 
+  /** Counts from the first change: the directory may hold files that are written without pause. */
+  #settle(): void {
+    if (this.#settling) return;
+    this.#settling = true;
+    this.#schedule(settleMs);
+  }
+
   #schedule(ms: number): void {
     this.#cancel();
     this.#cancel = this.#clock.timer(ms, () => {
@@ -90,6 +98,7 @@ export class WatchedFiles<T> {
   }
 
   async #read(): Promise<void> {
+    this.#settling = false;
     this.#schedule(rereadMs);
     try {
       const texts = await readAll(this.options.paths);

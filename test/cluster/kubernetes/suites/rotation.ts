@@ -60,28 +60,31 @@ export function rotationSuite(cluster: () => KubernetesCluster): void {
         }
       };
       const loads = [load(), load()];
-      let trusted = cluster().ca;
-      for (let round = 0; round < rotations; round++) {
-        const next = await ensureCa(cluster().plane.directory, {
-          name: `ca-${round}`,
-          commonName: `ca-${round}`,
-        });
-        await trust(cluster(), `${trusted}\n${next.cert}`);
-        await show(
-          cluster(),
-          next.issue({
-            commonName: serviceName,
-            dnsNames: ['localhost', `${serviceName}.${serviceNamespace}.svc`],
-            ips: ['127.0.0.1'],
-            usages: ['server'],
-            days: 1,
-          }),
-        );
-        trusted = next.cert;
-        await trust(cluster(), trusted);
+      try {
+        let trusted = cluster().ca;
+        for (let round = 0; round < rotations; round++) {
+          const next = await ensureCa(cluster().plane.directory, {
+            name: `ca-${round}`,
+            commonName: `ca-${round}`,
+          });
+          await trust(cluster(), `${trusted}\n${next.cert}`);
+          await show(
+            cluster(),
+            next.issue({
+              commonName: serviceName,
+              dnsNames: ['localhost', `${serviceName}.${serviceNamespace}.svc`],
+              ips: ['127.0.0.1'],
+              usages: ['server'],
+              days: 1,
+            }),
+          );
+          trusted = next.cert;
+          await trust(cluster(), trusted);
+        }
+      } finally {
+        stop.abort();
+        await Promise.all(loads);
       }
-      stop.abort();
-      await Promise.all(loads);
       assert.deepEqual(failures, []);
       assert.ok(count > 0);
       await eventually(
