@@ -26,6 +26,7 @@ export interface ServedResource {
   readonly definition: string | undefined;
   /** Empty as above. */
   readonly verbs: readonly string[];
+  readonly returnsDeletedObject: boolean;
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
   readonly subresources: readonly ServedSubresource[];
@@ -94,6 +95,7 @@ function storedResource(resource: Resource, version: string, definition: string)
     responseKind,
     definition,
     verbs: resource.verbs ?? allVerbs,
+    returnsDeletedObject: resource.strategy.returnsDeletedObject === true,
     shortNames: resource.shortNames,
     categories: resource.categories,
     subresources,
@@ -108,6 +110,7 @@ function bare(plural: string, singular: string, namespaced: boolean): ServedReso
     responseKind: undefined,
     definition: undefined,
     verbs: [],
+    returnsDeletedObject: false,
     shortNames: [],
     categories: [],
     subresources: [],
@@ -170,18 +173,21 @@ export function publishedResources(surface: ApiSurface): readonly PublishedResou
   );
   return surface.flatMap(({ group, versions }) =>
     versions.flatMap(({ version, resources }) =>
-      resources.map(({ plural, namespaced, responseKind, definition, verbs, subresources }) => ({
-        group,
-        version,
-        kind: responseKind?.kind ?? kinds.get(plural) ?? plural,
-        plural,
-        namespaced,
-        definition,
-        verbs,
-        status: subresources.some(({ name }) => name === 'status'),
-        scale: subresources.some(({ name }) => name === 'scale'),
-        subresources: subresources.filter(({ name }) => !generic.has(name)),
-      })),
+      resources.map(
+        ({ plural, namespaced, responseKind, definition, verbs, returnsDeletedObject, subresources }) => ({
+          group,
+          version,
+          kind: responseKind?.kind ?? kinds.get(plural) ?? plural,
+          plural,
+          namespaced,
+          definition,
+          verbs,
+          returnsDeletedObject,
+          status: subresources.some(({ name }) => name === 'status'),
+          scale: subresources.some(({ name }) => name === 'scale'),
+          subresources: subresources.filter(({ name }) => !generic.has(name)),
+        }),
+      ),
     ),
   );
 }

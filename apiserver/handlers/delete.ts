@@ -7,8 +7,9 @@ export const remove: ObjectHandler = async (serving, request) => {
   const { options, dryRun } = readDeleteOptions(request.context);
   const context = writeContext(request, { dryRun, fieldManager: undefined });
   const { outcome, object } = await serving.remove(context, request.name, options);
-  if (outcome === 'pending') return objectReply(request, representation, 200, object, serving.now());
-  const { group, plural } = request.endpoint.resource;
+  const { group, plural, strategy } = request.endpoint.resource;
+  if (outcome === 'pending' || strategy.returnsDeletedObject === true)
+    return objectReply(request, representation, 200, object, serving.now());
   return successReply(representation, 200, {
     name: request.name,
     ...(group === '' ? {} : { group }),

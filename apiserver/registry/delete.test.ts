@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import type { KubernetesObject } from '../../openapi/meta.js';
 import { asMachine, asStatus, machine, machines, mergePatch, startWithNamespace } from './testing/objects.js';
 
 const hold = { finalizers: ['example.com/hold'] };
@@ -7,14 +8,30 @@ const options = (more: object): object => ({ kind: 'DeleteOptions', apiVersion: 
 
 test('what nothing holds is gone, and the answer says what it was', async (t) => {
   const { request } = await startWithNamespace(t);
-  const { metadata } = asMachine(await request('POST', machines, { body: machine('a') }));
-  const { details } = asStatus(await request('DELETE', `${machines}/a`));
+  const policies = '/apis/migrations.kubevirt.io/v1alpha1/migrationpolicies';
+  const body = {
+    apiVersion: 'migrations.kubevirt.io/v1alpha1',
+    kind: 'MigrationPolicy',
+    metadata: { name: 'a' },
+    spec: { selectors: {} },
+  };
+  const { metadata } = (await request('POST', policies, { body })).body as KubernetesObject;
+  const { details } = asStatus(await request('DELETE', `${policies}/a`));
   assert.deepEqual(details, {
     name: 'a',
-    group: 'kubevirt.io',
-    kind: 'virtualmachines',
+    group: 'migrations.kubevirt.io',
+    kind: 'migrationpolicies',
     uid: metadata.uid,
   });
+});
+
+test('a kind whose objects are mostly held shows the object, held or not', async (t) => {
+  const { request } = await startWithNamespace(t);
+  const created = asMachine(await request('POST', machines, { body: machine('a') }));
+  assert.deepEqual(asMachine(await request('DELETE', `${machines}/a?dryRun=All`)), created);
+  const deleted = asMachine(await request('DELETE', `${machines}/a`));
+  assert.equal(deleted.metadata.uid, created.metadata.uid);
+  assert.equal((await request('GET', `${machines}/a`)).status, 404);
 });
 
 test('options may be null, as generated clients write them', async (t) => {

@@ -101,6 +101,8 @@ export interface Strategy {
   readonly unconditionalUpdate?: boolean;
   /** What `propagationPolicy` unset means. Background unless said otherwise. */
   readonly defaultPropagation?: 'Background' | 'Orphan' | 'Foreground';
+  /** Whether a delete answers with the object even if nothing held it up; the published documents say which it is. */
+  readonly returnsDeletedObject?: boolean;
   /** Seconds a delete waits for the object's owner to finish (pods); absent: deleted at once. */
   deletionGraceSeconds?(object: KubernetesObject, requested: number | undefined): number;
 }

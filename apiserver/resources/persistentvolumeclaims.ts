@@ -78,6 +78,7 @@ export const persistentVolumeClaims = defineCoreResource({
     ),
   ],
   strategy: {
+    returnsDeletedObject: true,
     prepareForCreate(object) {
       const claim = asClaim(object);
       if (claim.spec !== undefined) claim.spec.volumeMode ??= 'Filesystem';

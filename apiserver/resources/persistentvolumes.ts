@@ -55,6 +55,7 @@ export const persistentVolumes = defineCoreResource({
     ),
   ],
   strategy: {
+    returnsDeletedObject: true,
     prepareForCreate(object) {
       const volume = asVolume(object);
       if (volume.spec !== undefined) {

@@ -115,6 +115,7 @@ export const pods = defineCoreResource({
     'status.nominatedNodeName': field(({ status }: Pod) => status?.nominatedNodeName),
   },
   strategy: {
+    returnsDeletedObject: true,
     generation: true,
     prepareForCreate(object) {
       const pod = asPod(object);

@@ -16,6 +16,7 @@ export const resourceQuotas = defineCoreResource({
   plural: 'resourcequotas',
   shortNames: ['quota'],
   versions: versions('io.k8s.api.core.v1.ResourceQuota', 'v1'),
+  strategy: { returnsDeletedObject: true },
   status: true,
   columns: [
     column(

@@ -7,6 +7,7 @@ export const serviceAccounts = defineCoreResource({
   plural: 'serviceaccounts',
   shortNames: ['sa'],
   versions: versions('io.k8s.api.core.v1.ServiceAccount', 'v1'),
+  strategy: { returnsDeletedObject: true },
   columns: [
     column(
       'Secrets',

@@ -51,6 +51,7 @@ export const services = defineCoreResource({
     'spec.type': field(({ spec }: Service) => spec?.type),
   },
   strategy: {
+    returnsDeletedObject: true,
     nameRule: 'dns-1035-label',
     prepareForCreate(object) {
       const service = asService(object);

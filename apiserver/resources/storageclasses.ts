@@ -56,6 +56,7 @@ export const storageClasses = defineCoreResource({
     age,
   ],
   strategy: {
+    returnsDeletedObject: true,
     prepareForCreate: (object) => {
       applyDefaults(asClass(object));
     },

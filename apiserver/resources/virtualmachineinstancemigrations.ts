@@ -11,6 +11,7 @@ export const virtualMachineInstanceMigrations = defineResource({
   categories: ['all'],
   versions: [{ name: 'v1', definition }, deprecatedV1alpha3(definition)],
   status: true,
+  strategy: { returnsDeletedObject: true },
   columns: [
     column(
       'Phase',

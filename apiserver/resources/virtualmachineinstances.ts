@@ -52,6 +52,7 @@ export const virtualMachineInstances = defineResource({
     'status.nodeName': field(({ status }: VirtualMachineInstance) => status?.nodeName),
   },
   strategy: {
+    returnsDeletedObject: true,
     /** The label follows the status in the same write, so that a move to another node costs no second one. */
     prepareForUpdate(object) {
       const { nodeName } = (object as VirtualMachineInstance).status ?? {};

@@ -33,6 +33,7 @@ export const virtualMachines = defineResource({
     'status.printableStatus': field(({ status }: VirtualMachine) => status?.printableStatus),
   },
   strategy: {
+    returnsDeletedObject: true,
     /** What becomes of it is clear before a controller has seen it; that it need not say so saves a write. */
     prepareForCreate(object) {
       // Whether it has a spec at all is checked later.

@@ -25,6 +25,7 @@ function resource(
     definition,
     namespaced: true,
     verbs: allVerbs,
+    returnsDeletedObject: false,
     status: true,
     scale: false,
   };
@@ -42,7 +43,10 @@ function subresource(name: string, verb: string): PublishedSubresource {
 const vmSubresources = [subresource('start', 'update'), subresource('portforward', 'get')];
 const vm = 'io.kubevirt.v1.VirtualMachine';
 const resources: readonly PublishedResource[] = [
-  resource('kubevirt.io', 'v1', 'virtualmachines', vm, { subresources: vmSubresources }),
+  resource('kubevirt.io', 'v1', 'virtualmachines', vm, {
+    subresources: vmSubresources,
+    returnsDeletedObject: true,
+  }),
   resource('kubevirt.io', 'v1alpha3', 'virtualmachines', vm),
   resource(
     'kubevirt.io',
@@ -87,6 +91,9 @@ interface Operation {
   readonly operationId: string;
   readonly parameters?: readonly { readonly name: string; readonly in: string }[];
   readonly requestBody?: { readonly content: Readonly<Record<string, unknown>> };
+  readonly responses: Readonly<
+    Record<string, { readonly content?: Readonly<Record<string, { readonly schema: unknown }>> }>
+  >;
   readonly 'x-kubernetes-action'?: string;
   readonly 'x-kubernetes-group-version-kind'?: unknown;
 }
@@ -162,6 +169,22 @@ test('operations are named once, and declare the parameters of their path', () =
         assert.equal(new Set(parameters.map(({ name }) => name)).size, parameters.length, operationId);
       }
   }
+});
+
+test('what a delete answers with', () => {
+  const answers = (document: string, path: string): unknown[] => {
+    const { responses } = v3(document).paths[path]?.['delete'] ?? {};
+    return ['200', '202'].map((code) => responses?.[code]?.content?.['application/json']?.schema);
+  };
+  const twice = (definition: string): unknown[] =>
+    Array(2).fill({ $ref: `#/components/schemas/${definition}` });
+  const machines = '/apis/kubevirt.io/v1/namespaces/{namespace}/virtualmachines/{name}';
+  assert.deepEqual(answers('apis/kubevirt.io/v1', machines), twice(vm));
+  const policies = 'apis/migrations.kubevirt.io/v1alpha1';
+  assert.deepEqual(
+    answers(policies, `/${policies}/migrationpolicies/{name}`),
+    twice('io.k8s.apimachinery.pkg.apis.meta.v1.Status'),
+  );
 });
 
 test('what kubectl reads', () => {

@@ -147,7 +147,7 @@ class Builder {
     if (verbs.has('create')) operations.push(this.create(definition));
     if (verbs.has('deletecollection')) operations.push(this.deleteCollection());
     operations.push(...this.view('', definition, this.kind, verbs));
-    if (verbs.has('delete')) operations.push(this.delete());
+    if (verbs.has('delete')) operations.push(this.delete(definition));
     const viewVerbs = new Set(['get', 'update', 'patch']);
     if (this.resource.status) operations.push(...this.view('status', definition, this.kind, viewVerbs));
     if (this.resource.scale) operations.push(...this.view('scale', scaleDefinition, scaleKind, viewVerbs));
@@ -242,7 +242,8 @@ class Builder {
     });
   }
 
-  private delete(): Operation {
+  private delete(definition: string): Operation {
+    const answer = this.resource.returnsDeletedObject ? definition : meta('Status');
     return this.operation({
       path: this.item,
       method: 'delete',
@@ -252,7 +253,7 @@ class Builder {
       kind: this.kind,
       parameters: [...this.itemParameters(), ...parameters.deletion],
       body: { definition: meta('DeleteOptions'), mediaTypes: documentTypes, required: false },
-      responses: [ok(meta('Status')), accepted(meta('Status'))],
+      responses: [ok(answer), accepted(answer)],
     });
   }
 

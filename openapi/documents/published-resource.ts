@@ -18,6 +18,8 @@ export interface PublishedResource {
   readonly definition: string | undefined;
   /** Of the resource itself: `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`. */
   readonly verbs: readonly string[];
+  /** Whether a delete answers with the object; else with a Status, unless something holds the deletion up. */
+  readonly returnsDeletedObject: boolean;
   /** Whether `/status` is served: get, update, patch. */
   readonly status: boolean;
   /** Whether `/scale` is served. */

@@ -149,7 +149,8 @@ test('every definition can be written', () => {
   const definitions = loadDefinitions();
   const resources = Object.keys(definitions).map((definition, index): PublishedResource => ({
     ...{ group: 'all.example.com', version: 'v1', kind: `K${index}`, plural: `k${index}`, definition },
-    ...{ namespaced: true, verbs: ['get'], status: false, scale: false, subresources: [] },
+    ...{ namespaced: true, verbs: ['get'], returnsDeletedObject: false, status: false, scale: false },
+    subresources: [],
   }));
   const source = createDocumentSource(definitions, resources, '');
   const { definitions: written } = decode(source.v2Protobuf()) as {
