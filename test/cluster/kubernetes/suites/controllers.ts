@@ -45,8 +45,10 @@ export function controllersSuite(cluster: () => KubernetesCluster, hasController
       });
       await isGone(`${preferencesIn(namespace)}/free`);
       // Our own controllers let go of it, and none runs here.
-      const held = await cluster().json<KubernetesObject>(['get', 'vm/held', '-n', namespace]);
-      assert.notEqual(held.metadata.deletionTimestamp, undefined);
+      await eventually('the VM is marked', async () => {
+        const held = await cluster().json<KubernetesObject>(['get', 'vm/held', '-n', namespace]);
+        return held.metadata.deletionTimestamp !== undefined;
+      });
       const letGo = ['--type=merge', '-p', '{"metadata":{"finalizers":null}}'];
       await cluster().get(['patch', 'vm/held', '-n', namespace, ...letGo]);
       await isGone(`/api/v1/namespaces/${namespace}`);
