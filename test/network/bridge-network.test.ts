@@ -228,12 +228,12 @@ test('guests have addresses of their own, by translation and by bridge', { skip:
       assert.deepEqual(three.interfaces[0]?.ipAddresses, three.podIPs);
       await login(cluster, 'three');
       const [four = '', six = ''] = two.podIPs;
-      // One line: the passt of Debian 12 repeats itself to who, as nc here, has closed its own direction.
-      const request = `printf 'GET / HTTP/1.0\\r\\n\\r\\n' | nc -w 10 ${four} 8080 | head -n 1`;
+      // Once nc has no more to say it closes its own direction; the passt of Debian 12 then repeats itself, or never ends.
+      const request = `(printf 'GET / HTTP/1.0\\r\\n\\r\\n'; sleep 3) | nc -w 10 ${four} 8080`;
       const pings = `ping -c 1 -W 10 ${four}; ping -c 1 -W 10 ${six}`;
       const said = await shell(cluster, 'three', 300, `${pings}; ${request}`);
       assert.equal(said.match(/ 0% packet loss/g)?.length, 2, said);
-      assert.match(said, /200 OK/);
+      assert.match(said, /hello/);
       await eventually('passt has seen the guest’s addresses', async () =>
         (await reached(three, 8080)).every((page) => page.includes('hello')),
       );
