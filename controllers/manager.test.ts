@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { controllerNames, createControllerManager, type ControllerManagerOptions } from './manager.js';
-import { leases, pods, virtualMachines } from './runtime/kinds.js';
+import { kubeVirts, leases, pods, virtualMachineInstances, virtualMachines } from './runtime/kinds.js';
 import { FakeClient } from './runtime/testing/fake-client.js';
 import { FakeClock, settle } from './runtime/testing/fake-clock.js';
 import { SilentLogger } from './runtime/testing/silent-logger.js';
@@ -101,4 +101,35 @@ test('of two managers one works; losing the lease ends it with an error', async 
   await lost;
   stop.abort();
   await second;
+});
+
+test('requests are sent as fast as the KubeVirt object allows', async () => {
+  const { client, clock, all } = options({ controllers: 'virtual-machine' });
+  const tokenBucketRateLimiter = { qps: 1, burst: 1 };
+  await client.create(kubeVirts, {
+    apiVersion: 'kubevirt.io/v1',
+    kind: 'KubeVirt',
+    metadata: { namespace: 'kubevirt', name: 'kubevirt' },
+    spec: {
+      configuration: { controllerConfiguration: { restClient: { rateLimiter: { tokenBucketRateLimiter } } } },
+    },
+  });
+  const stop = new AbortController();
+  const running = createControllerManager(all).run(stop.signal);
+  await settle();
+  client.writes.length = 0;
+  for (let i = 0; i < 10; i++)
+    await client.create(virtualMachines, {
+      apiVersion: 'kubevirt.io/v1',
+      kind: 'VirtualMachine',
+      metadata: { namespace: 'default', name: `vm-${i}` },
+      spec: { runStrategy: 'Always', template: { spec: guest() } },
+    });
+  await clock.advance(3000);
+  const soon = client.writes.length - 10;
+  assert.ok(soon > 0 && soon <= 4, `${soon} writes`);
+  await clock.advance(60_000);
+  assert.ok(client.all(virtualMachineInstances).length === 10);
+  stop.abort();
+  await running;
 });

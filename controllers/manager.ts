@@ -1,7 +1,9 @@
 /** Runs a selection of controllers in one process, over shared informers. */
 import type { Registry } from 'prom-client';
+import type { KubeVirt } from '../openapi/generated/types/kubevirt_v1.js';
 import { createCertificatesController } from './certificates/certificates-controller.js';
 import type { ControllerDependencies } from './dependencies.js';
+import { configurationFrom } from './configuration.js';
 import { createDisruptionController } from './disruption/disruption-controller.js';
 import { createDisruptionBudgetController } from './disruption-budget/disruption-budget-controller.js';
 import { createEvacuationController } from './evacuation/evacuation-controller.js';
@@ -21,12 +23,20 @@ import { systemClock, type Clock } from './runtime/clock.js';
 import type { ControllerMetrics, Runnable } from './runtime/controller.js';
 import type { Discovery } from './runtime/discovery.js';
 import { ClientEventRecorder, type EventRecorder } from './runtime/event-recorder.js';
+import type { Informer } from './runtime/informer.js';
 import { Informers } from './runtime/informers.js';
 import { runWithLeadership } from './runtime/leader-election.js';
-import { podDisruptionBudgets, pods, virtualMachineInstances, virtualMachines } from './runtime/kinds.js';
+import {
+  kubeVirts,
+  podDisruptionBudgets,
+  pods,
+  virtualMachineInstances,
+  virtualMachines,
+} from './runtime/kinds.js';
 import type { Logger } from './runtime/logger.js';
 import type { RateLimiterOptions } from './runtime/rate-limiter.js';
 import { PrometheusReflectorMetrics } from './runtime/prometheus-metrics.js';
+import { RequestRate, rateLimited } from './runtime/request-rate.js';
 import { sharedSignal } from './runtime/signals.js';
 import { createSchedulerController } from './scheduler/scheduler.js';
 import { ControllerSelectionError, selectControllers } from './selection.js';
@@ -146,7 +156,9 @@ async function runControllers(
   names: readonly ControllerName[],
   signal: AbortSignal,
 ): Promise<void> {
-  const { client, logger, limits, metrics, clock = systemClock, random = Math.random } = options;
+  const { logger, limits, metrics, clock = systemClock, random = Math.random } = options;
+  const rate = new RequestRate(clock);
+  const client = rateLimited(options.client, rate);
   const informers = new Informers({
     client,
     logger,
@@ -157,6 +169,7 @@ async function runControllers(
     whole: names.includes('scheduler') ? [pods, podDisruptionBudgets] : [],
     metrics: options.registry === undefined ? undefined : new PrometheusReflectorMetrics(options.registry),
   });
+  limitAsConfigured(rate, informers.get(kubeVirts));
   const recorders = new Map<string, ClientEventRecorder>();
   const recorder = (component: string): EventRecorder => {
     const existing =
@@ -194,6 +207,14 @@ async function runControllers(
   });
   const [first] = (await Promise.allSettled(guarded)).filter(({ status }) => status === 'rejected');
   if (first?.status === 'rejected') throw first.reason as Error;
+}
+
+function limitAsConfigured(rate: RequestRate, informer: Informer<KubeVirt>): void {
+  const configured = (): void => {
+    const { restClient } = configurationFrom(informer).controllerConfiguration ?? {};
+    rate.change(restClient?.rateLimiter?.tokenBucketRateLimiter);
+  };
+  informer.addHandler({ add: configured, update: configured, delete: configured });
 }
 
 function create(

@@ -1724,7 +1724,7 @@ export interface RTCTimer {
 
 /** Limit of requests. Set exactly one member. */
 export interface RateLimiter {
-  /** So many requests a second, with bursts. */
+  /** So many requests a second, with bursts. Controllers keep to it; without it they send as fast as they can. */
   tokenBucketRateLimiter?: TokenBucketRateLimiter;
 }
 
@@ -2064,11 +2064,11 @@ export interface Timer {
   rtc?: RTCTimer;
 }
 
-/** So many requests a second, with bursts. */
+/** So many requests a second, with bursts. Controllers keep to it; without it they send as fast as they can. */
 export interface TokenBucketRateLimiter {
-  /** Requests that may be sent at once. Default 400; 100 for node agents. */
+  /** Requests that may be sent at once. */
   burst: number;
-  /** Requests a second in the long run. Default 200; 50 for node agents. */
+  /** Requests a second in the long run. */
   qps: number;
 }
 
