@@ -96,7 +96,7 @@ test('a pod on a node is marked, and gone when its node says so', async (t) => {
   const longer = (await request('DELETE', `${pods}/p?gracePeriodSeconds=60`)).body as Pod;
   assert.equal(longer.metadata.deletionGracePeriodSeconds, 5);
   const gone = await request('DELETE', `${pods}/p?gracePeriodSeconds=0`);
-  assert.equal((gone.body as Status).kind, 'Status');
+  assert.equal((gone.body as Pod).metadata.uid, marked.metadata.uid);
   assert.equal((await request('GET', `${pods}/p`)).status, 404);
 });
 
