@@ -1,5 +1,6 @@
 /** The cluster's configuration, as controllers need it: the KubeVirt object's over the defaults. */
 import type { KubeVirt, KubeVirtConfiguration } from '../openapi/generated/types/kubevirt_v1.js';
+import { kubeVirtFrom } from './runtime/configuration.js';
 import type { Informer } from './runtime/informer.js';
 
 /** Those of KubeVirt that controllers read. */
@@ -9,14 +10,6 @@ export const defaultConfiguration = {
   imagePullPolicy: 'IfNotPresent',
   network: { defaultNetworkInterface: 'bridge', permitBridgeInterfaceOnPodNetwork: true },
 } as const satisfies KubeVirtConfiguration;
-
-/** The oldest KubeVirt object counts; there should be one. */
-export function kubeVirtFrom(informer: Informer<KubeVirt>): KubeVirt | undefined {
-  const [first] = informer
-    .list()
-    .sort((a, b) => (a.metadata.creationTimestamp < b.metadata.creationTimestamp ? -1 : 1));
-  return first;
-}
 
 export function configurationFrom(informer: Informer<KubeVirt>): KubeVirtConfiguration {
   const configured = kubeVirtFrom(informer)?.spec.configuration ?? {};

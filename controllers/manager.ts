@@ -1,9 +1,7 @@
 /** Runs a selection of controllers in one process, over shared informers. */
 import type { Registry } from 'prom-client';
-import type { KubeVirt } from '../openapi/generated/types/kubevirt_v1.js';
 import { createCertificatesController } from './certificates/certificates-controller.js';
 import type { ControllerDependencies } from './dependencies.js';
-import { configurationFrom } from './configuration.js';
 import { createDisruptionController } from './disruption/disruption-controller.js';
 import { createDisruptionBudgetController } from './disruption-budget/disruption-budget-controller.js';
 import { createEvacuationController } from './evacuation/evacuation-controller.js';
@@ -20,10 +18,10 @@ import { keptOf } from './projections.js';
 import { createReplicaSetController } from './replica-set/replica-set-controller.js';
 import type { Client } from './runtime/client.js';
 import { systemClock, type Clock } from './runtime/clock.js';
+import { limitAsConfigured } from './runtime/configuration.js';
 import type { ControllerMetrics, Runnable } from './runtime/controller.js';
 import type { Discovery } from './runtime/discovery.js';
 import { ClientEventRecorder, type EventRecorder } from './runtime/event-recorder.js';
-import type { Informer } from './runtime/informer.js';
 import { Informers } from './runtime/informers.js';
 import { runWithLeadership } from './runtime/leader-election.js';
 import {
@@ -169,7 +167,7 @@ async function runControllers(
     whole: names.includes('scheduler') ? [pods, podDisruptionBudgets] : [],
     metrics: options.registry === undefined ? undefined : new PrometheusReflectorMetrics(options.registry),
   });
-  limitAsConfigured(rate, informers.get(kubeVirts));
+  limitAsConfigured(rate, informers.get(kubeVirts), 'controllerConfiguration');
   const recorders = new Map<string, ClientEventRecorder>();
   const recorder = (component: string): EventRecorder => {
     const existing =
@@ -207,14 +205,6 @@ async function runControllers(
   });
   const [first] = (await Promise.allSettled(guarded)).filter(({ status }) => status === 'rejected');
   if (first?.status === 'rejected') throw first.reason as Error;
-}
-
-function limitAsConfigured(rate: RequestRate, informer: Informer<KubeVirt>): void {
-  const configured = (): void => {
-    const { restClient } = configurationFrom(informer).controllerConfiguration ?? {};
-    rate.change(restClient?.rateLimiter?.tokenBucketRateLimiter);
-  };
-  informer.addHandler({ add: configured, update: configured, delete: configured });
 }
 
 function create(

@@ -6,7 +6,14 @@ import test, { type TestContext } from 'node:test';
 import { WebSocket } from 'ws';
 import { ensureCa } from '../apiserver/pki/authority.js';
 import { findCondition } from '../controllers/runtime/conditions.js';
-import { events, leases, nodes, pods, virtualMachineInstances } from '../controllers/runtime/kinds.js';
+import {
+  events,
+  kubeVirts,
+  leases,
+  nodes,
+  pods,
+  virtualMachineInstances,
+} from '../controllers/runtime/kinds.js';
 import { FakeClient } from '../controllers/runtime/testing/fake-client.js';
 import { SilentLogger } from '../controllers/runtime/testing/silent-logger.js';
 import {
@@ -147,4 +154,37 @@ test('a machine that shuts down ends its guests, and says so of itself, its pods
   await eventually(client, pods, late.metadata, (found) => found?.status?.phase === 'Running');
   await client.delete(pods, late.metadata, { gracePeriodSeconds: 0 });
   await eventually(client, pods, late.metadata, (found) => found === undefined);
+});
+
+test('requests are sent as fast as the KubeVirt object allows, but the Node waits for none of them', async (t) => {
+  const { client, start } = await setUp(t);
+  await start();
+  const node = { name: nodeName };
+  await eventually(client, nodes, node, (found) => ready(found)?.status === 'True');
+  const { metadata } = await client.create(kubeVirts, {
+    apiVersion: 'kubevirt.io/v1',
+    kind: 'KubeVirt',
+    metadata: { namespace: 'kubevirt', name: 'kubevirt' },
+    spec: {
+      configuration: {
+        handlerConfiguration: {
+          restClient: { rateLimiter: { tokenBucketRateLimiter: { qps: 0.0001, burst: 1 } } },
+        },
+      },
+    },
+  });
+  const vmi = await client.create(virtualMachineInstances, newVmi('vm'));
+  const before = client.writes.length;
+  const pod = await client.create(pods, newPod(vmi));
+  client.remove(nodes, node);
+  await eventually(client, nodes, node, (found) => ready(found)?.status === 'True');
+  const others = client.writes
+    .slice(before + 1)
+    .filter(({ resource }) => resource !== 'nodes' && resource !== 'leases');
+  assert.ok(others.length <= 1, JSON.stringify(others));
+  assert.notEqual(client.find(pods, pod.metadata)?.status?.phase, 'Running');
+  await client.delete(kubeVirts, metadata);
+  await eventually(client, pods, pod.metadata, (found) => found?.status?.phase === 'Running');
+  await client.delete(pods, pod.metadata, { gracePeriodSeconds: 0 });
+  await eventually(client, pods, pod.metadata, (found) => found === undefined);
 });

@@ -1,12 +1,14 @@
 /** The agent of one node: everything that happens there for its virtual machines. */
 import type { Client } from '../controllers/runtime/client.js';
 import { systemClock, type Clock } from '../controllers/runtime/clock.js';
+import { limitAsConfigured } from '../controllers/runtime/configuration.js';
 import type { ControllerMetrics, Runnable } from '../controllers/runtime/controller.js';
 import { ClientEventRecorder } from '../controllers/runtime/event-recorder.js';
 import type { Informer } from '../controllers/runtime/informer.js';
 import { Informers } from '../controllers/runtime/informers.js';
-import { nodes, virtualMachineInstances } from '../controllers/runtime/kinds.js';
+import { kubeVirts, nodes, virtualMachineInstances } from '../controllers/runtime/kinds.js';
 import type { Logger } from '../controllers/runtime/logger.js';
+import { RequestRate, rateLimited } from '../controllers/runtime/request-rate.js';
 import { sharedSignal } from '../controllers/runtime/signals.js';
 import type { VirtualMachineInstance } from '../openapi/generated/types/kubevirt_v1.js';
 import type { KubernetesObject } from '../openapi/meta.js';
@@ -88,6 +90,8 @@ class Agent implements NodeAgent {
   readonly ready: Promise<void>;
   private readonly clock: Clock;
   private readonly logger: Logger;
+  /** Of what the agent needs for its Node, which must not wait behind the requests of its machines. */
+  private readonly nodeInformers: Informers;
   private readonly informers: Informers;
   private readonly recorder: ClientEventRecorder;
   private readonly host: PodHost;
@@ -103,12 +107,17 @@ class Agent implements NodeAgent {
     private readonly options: NodeAgentOptions,
     hostOf: (context: PodHostContext) => PodHost,
   ) {
-    const { client, nodeName, random = Math.random, metrics } = options;
+    const { nodeName, random = Math.random, metrics } = options;
     this.clock = options.clock ?? systemClock;
     this.logger = options.logger.child({ node: nodeName });
     this.ready = new Promise((resolve) => (this.resolveReady = resolve));
     const { clock, logger } = this;
+    const rate = new RequestRate(clock);
+    const client = rateLimited(options.client, rate);
+    this.nodeInformers = new Informers({ client: options.client, logger, clock, random });
     this.informers = new Informers({ client, logger, clock, random });
+    const kubeVirtInformer = this.nodeInformers.get(kubeVirts);
+    limitAsConfigured(rate, kubeVirtInformer, 'handlerConfiguration');
     this.recorder = new ClientEventRecorder({
       client,
       component: 'node-agent',
@@ -118,7 +127,7 @@ class Agent implements NodeAgent {
     });
     const { informers, recorder } = this;
     const shared = { client, clock, logger, recorder, nodeName };
-    this.host = hostOf({ ...shared, informers, random, address: options.streams.host });
+    this.host = hostOf({ ...shared, informers, kubeVirtInformer, random, address: options.streams.host });
     const { directories, runtimeUser } = this.host;
     const instanceInformer = (this.instanceInformer = informers.get(virtualMachineInstances, {
       fieldSelector: `status.nodeName=${nodeName}`,
@@ -188,6 +197,7 @@ class Agent implements NodeAgent {
     );
     try {
       await Promise.all([
+        this.nodeInformers.run(signal),
         this.informers.run(signal),
         this.recorder.run(signal),
         this.host.run(signal),
@@ -210,7 +220,7 @@ class Agent implements NodeAgent {
       client,
       clock,
       logger,
-      informer: this.informers.get(nodes, { fieldSelector: `metadata.name=${nodeName}` }),
+      informer: this.nodeInformers.get(nodes, { fieldSelector: `metadata.name=${nodeName}` }),
       registerNode: pods.kind === 'processes',
       identity: { name: nodeName, address: streams.host, streamAddress: `${address}:${port}`, version },
       readFacts: () => readHostFacts(host.storage),

@@ -1,5 +1,5 @@
 /** Who runs the launcher pods of this node: its kubelet, or, standalone, this agent itself. */
-import type { VirtualMachineInstance } from '../openapi/generated/types/kubevirt_v1.js';
+import type { KubeVirt, VirtualMachineInstance } from '../openapi/generated/types/kubevirt_v1.js';
 import type { KubernetesObject } from '../openapi/meta.js';
 import type { Client } from '../controllers/runtime/client.js';
 import type { Clock } from '../controllers/runtime/clock.js';
@@ -17,6 +17,8 @@ export interface PodHostContext {
   readonly logger: Logger;
   readonly recorder: EventRecorder;
   readonly informers: Informers;
+  /** What is configured. */
+  readonly kubeVirtInformer: Informer<KubeVirt>;
   readonly random: () => number;
   readonly nodeName: string;
   /** Of the node. */

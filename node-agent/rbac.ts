@@ -9,6 +9,7 @@ export const nodeAgentRules: readonly PolicyRule[] = [
     verbs: ['get', 'list', 'watch'],
   },
   { apiGroups: ['kubevirt.io'], resources: ['virtualmachineinstances/status'], verbs: ['patch'] },
+  { apiGroups: ['kubevirt.io'], resources: ['kubevirts'], verbs: ['get', 'list', 'watch'] },
   { apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'watch', 'patch'] },
   { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
 ];
@@ -16,8 +17,6 @@ export const nodeAgentRules: readonly PolicyRule[] = [
 /** Needed besides where a kubelet runs the pods. */
 export const kubeletAgentRules: readonly PolicyRule[] = [
   { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] },
-  // What host devices guests may have.
-  { apiGroups: ['kubevirt.io'], resources: ['kubevirts'], verbs: ['get', 'list', 'watch'] },
 ];
 
 /** Needed besides where the agent is kubelet as well: in standalone. */

@@ -1,6 +1,6 @@
 /** The KubeVirt object of an installation: makes it once, and tells in its status whether all parts are there. */
 import type { KubeVirt, KubeVirtConfiguration } from '../../openapi/generated/types/kubevirt_v1.js';
-import { kubeVirtFrom } from '../configuration.js';
+import { kubeVirtFrom } from '../runtime/configuration.js';
 import type { ControllerDependencies } from '../dependencies.js';
 import { Controller, type Runnable } from '../runtime/controller.js';
 import { isAlreadyExists } from '../runtime/errors.js';

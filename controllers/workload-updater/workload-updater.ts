@@ -10,9 +10,10 @@ import type {
   VirtualMachineInstance,
 } from '../../openapi/generated/types/kubevirt_v1.js';
 import { parseDurationMs } from '../../openapi/duration.js';
-import { configurationFrom, kubeVirtFrom } from '../configuration.js';
+import { configurationFrom } from '../configuration.js';
 import { labels, launcherApp } from '../constants.js';
 import type { ControllerDependencies } from '../dependencies.js';
+import { kubeVirtFrom } from '../runtime/configuration.js';
 import { Controller, type ReconcileResult, type Runnable } from '../runtime/controller.js';
 import { StatusError, isConflict, isNotFound } from '../runtime/errors.js';
 import type { EventRecorder } from '../runtime/event-recorder.js';

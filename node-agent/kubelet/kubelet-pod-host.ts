@@ -1,7 +1,7 @@
 /** The side of a node agent beside a kubelet: it finds launchers in the kubelet's directory, and does for them what needs privileges. */
 import { launcherLabel, launcherLabelValue, launcherUser } from '../../openapi/launcher/pod.js';
 import { join } from 'node:path';
-import { kubeVirts, pods } from '../../controllers/runtime/kinds.js';
+import { pods } from '../../controllers/runtime/kinds.js';
 import type { GuestNetworks } from '../network/interface.js';
 import type { PodHost, PodHostContext } from '../pod-host.js';
 import { computeStatus, guestProbes } from '../pod-readiness.js';
@@ -23,13 +23,13 @@ export function kubeletPodHost(
   { directory, networks, proc = '/proc' }: KubeletPodsOptions,
   context: PodHostContext,
 ): PodHost {
-  const { clock, informers, logger, nodeName, random } = context;
+  const { clock, informers, kubeVirtInformer, logger, nodeName, random } = context;
   const informer = informers.get(pods, {
     fieldSelector: `spec.nodeName=${nodeName}`,
     labelSelector: `${launcherLabel}=${launcherLabelValue}`,
   });
   const directories = new KubeletPods(directory, informer);
-  const plugins = new DevicePlugins(informers.get(kubeVirts), {
+  const plugins = new DevicePlugins(kubeVirtInformer, {
     directory: join(directory, 'device-plugins'),
     clock,
     logger,

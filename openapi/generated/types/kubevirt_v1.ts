@@ -1145,7 +1145,7 @@ export interface KubeVirtConfiguration {
   emulatedMachines?: string[];
   /** What happens to machines that name no eviction strategy when their node is drained. Default None, or LiveMigrate where every node can migrate. */
   evictionStrategy?: string;
-  /** Configuration of the node agents. */
+  /** Configuration of the node agents. What keeps their nodes registered waits for no rate limit. */
   handlerConfiguration?: ReloadableComponentConfiguration;
   /** Hypervisors that run the guests. At most one. */
   hypervisors?: HypervisorConfiguration[];
@@ -1724,7 +1724,7 @@ export interface RTCTimer {
 
 /** Limit of requests. Set exactly one member. */
 export interface RateLimiter {
-  /** So many requests a second, with bursts. Controllers keep to it; without it they send as fast as they can. */
+  /** So many requests a second, with bursts. Controllers and node agents keep to theirs; without one they send as fast as they can. */
   tokenBucketRateLimiter?: TokenBucketRateLimiter;
 }
 
@@ -2064,7 +2064,7 @@ export interface Timer {
   rtc?: RTCTimer;
 }
 
-/** So many requests a second, with bursts. Controllers keep to it; without it they send as fast as they can. */
+/** So many requests a second, with bursts. Controllers and node agents keep to theirs; without one they send as fast as they can. */
 export interface TokenBucketRateLimiter {
   /** Requests that may be sent at once. */
   burst: number;
