@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, readFileSync, renameSync, write } from 'node:fs';
+import { closeSync, existsSync, ftruncateSync, openSync, readFileSync, renameSync, write } from 'node:fs';
 
 /** Bytes of one log file; the one before it is kept as `<path>.1`. */
 const maxFileBytes = 4 << 20;
@@ -65,9 +65,15 @@ export class ConsoleLog {
   }
 
   private rotate(): void {
-    closeSync(this.descriptor);
-    renameSync(this.path, `${this.path}.1`);
-    this.descriptor = openSync(this.path, 'a', 0o600);
     this.written = 0;
+    const full = this.descriptor;
+    try {
+      renameSync(this.path, `${this.path}.1`);
+      this.descriptor = openSync(this.path, 'a', 0o600);
+      closeSync(full);
+    } catch {
+      // A disk without room for another file: the guest goes on, and so does the log, in the room that it has.
+      ftruncateSync(full);
+    }
   }
 }
