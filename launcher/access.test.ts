@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { podLayout, launcherErrorCodes } from '../openapi/launcher/protocol.js';
+import type { MachineSettings } from '../openapi/launcher/settings.js';
 import { readUntil, smallVmi } from '../test/fake-qemu/launcher-process.js';
 import { launcherTests } from '../test/fake-qemu/launcher-tests.js';
 
@@ -130,14 +131,26 @@ test(
   }),
 );
 
-test(
-  'the console log keeps what the guest says, when the VMI asks for it',
-  withLauncher(async (launcher, client) => {
-    const domain = { devices: { logSerialConsole: true }, memory: { guest: '64Mi' } };
-    await client.call('start', { vmi: smallVmi(launcher.uid, { domain }) });
-    await readUntil(await (await launcher.connect()).console('read'), 'login: ');
-    await client.call('shutdown', { gracePeriodSeconds: 30 });
-    await launcher.exited;
-    assert.match(readFileSync(join(launcher.podDir, podLayout.consoleLog), 'utf8'), /login: /);
-  }),
-);
+/** What the VMI says, what the configuration, and whether it is kept what the guest says. */
+const logged: readonly [ofVmi: boolean | undefined, settings: Partial<MachineSettings>, kept: boolean][] = [
+  [undefined, {}, true],
+  [undefined, { logSerialConsole: false }, false],
+  [true, { logSerialConsole: false }, true],
+  [false, { logSerialConsole: true }, false],
+];
+
+for (const [logSerialConsole, settings, kept] of logged)
+  test(
+    `the console log with ${logSerialConsole} in the VMI, under ${JSON.stringify(settings)}`,
+    withLauncher(async (launcher, client) => {
+      const devices = logSerialConsole === undefined ? {} : { logSerialConsole };
+      const vmi = smallVmi(launcher.uid, { domain: { devices, memory: { guest: '64Mi' } } });
+      await client.call('start', { vmi, settings });
+      await readUntil(await (await launcher.connect()).console('read'), 'login: ');
+      await client.call('shutdown', { gracePeriodSeconds: 30 });
+      await launcher.exited;
+      const log = join(launcher.podDir, podLayout.consoleLog);
+      assert.equal(existsSync(log), kept);
+      if (kept) assert.match(readFileSync(log, 'utf8'), /login: /);
+    }),
+  );

@@ -1,13 +1,14 @@
 import type { VirtualMachineInstance } from '../openapi/generated/types/kubevirt_v1.js';
 import type { LauncherNetwork } from '../openapi/launcher/network.js';
 import type { DomainStatus } from '../openapi/launcher/protocol.js';
+import { defaultMachineSettings, type MachineSettings } from '../openapi/launcher/settings.js';
 import { asError, type Clock } from './clock.js';
 import { explainEnd, failed, type Change } from './domain-end.js';
 import { ioError, pausedByUser, stoppedByQemu, type StopCause } from './domain-pause.js';
 import { isFinal, next } from './domain-states.js';
 import { toLauncherError, type LauncherError } from './errors.js';
 import type { GuestAgent } from './guest-agent.js';
-import type { Launch, Machine } from './launch.js';
+import type { Launch, LaunchRequest, Machine } from './launch.js';
 import type { Logger } from './log.js';
 import { logTail, type QemuExit } from './qemu/process.js';
 import { agentPort } from './qemu/serial.js';
@@ -81,13 +82,17 @@ export class Domain {
   }
 
   /** Answers at once; the status tells how it goes. Does nothing when it is under way already. */
-  start(vmi: VirtualMachineInstance, network?: LauncherNetwork): void {
+  start(
+    vmi: VirtualMachineInstance,
+    network?: LauncherNetwork,
+    settings: MachineSettings = defaultMachineSettings,
+  ): void {
     const prepared = this.apply({
       trigger: 'prepare',
       reason: 'Preparing',
       message: 'The disks are being prepared.',
     });
-    if (prepared) void this.run(vmi, network);
+    if (prepared) void this.run({ vmi, network, settings });
   }
 
   shutdown(gracePeriodSeconds: number): void {
@@ -133,11 +138,11 @@ export class Domain {
     else await this.reboot.press();
   }
 
-  private async run(vmi: VirtualMachineInstance, network: LauncherNetwork | undefined): Promise<void> {
+  private async run(request: Pick<LaunchRequest, 'vmi' | 'network' | 'settings'>): Promise<void> {
     const { launch, observer, status } = this.options;
     try {
       const onEvent = (event: QmpEvent) => this.onEvent(event);
-      const machine = await launch({ vmi, network, onEvent, signal: this.starting.signal });
+      const machine = await launch({ ...request, onEvent, signal: this.starting.signal });
       const { qemu, accelerator, machineType } = machine;
       if (this.starting.signal.aborted) {
         qemu.kill();
@@ -149,7 +154,7 @@ export class Domain {
       void qemu.exited.then((exit) => this.onExit(exit));
       status.update({ qemuPid: qemu.pid, qemuVersion: qemu.version, accelerator, machineType });
       observer.machineStarted(machine);
-      if (vmi.spec.startStrategy === 'Paused') return void this.apply(startedPaused);
+      if (request.vmi.spec.startStrategy === 'Paused') return void this.apply(startedPaused);
       await this.qmp('cont');
     } catch (error) {
       this.onStartFailed(error);

@@ -1,5 +1,6 @@
 import type { VirtualMachineInstance } from '../openapi/generated/types/kubevirt_v1.js';
 import type { LauncherNetwork } from '../openapi/launcher/network.js';
+import type { MachineSettings } from '../openapi/launcher/settings.js';
 import type { Clock } from './clock.js';
 import { prepareDisks } from './disks/prepare.js';
 import { qemuImg } from './disks/qemu-img.js';
@@ -46,6 +47,7 @@ export interface LaunchRequest {
   readonly vmi: VirtualMachineInstance;
   /** Undefined: the guest gets QEMU's user-mode network. */
   readonly network?: LauncherNetwork | undefined;
+  readonly settings: MachineSettings;
   readonly onEvent: (event: QmpEvent) => void;
   readonly signal: AbortSignal;
 }
@@ -54,7 +56,7 @@ export interface LaunchRequest {
 export type Launch = (request: LaunchRequest) => Promise<Machine>;
 
 export function launcherOf(options: LaunchOptions): Launch {
-  return async ({ vmi, network, onEvent, signal }) => {
+  return async ({ vmi, network, settings, onEvent, signal }) => {
     const { clock, logger, searchPath } = options;
     refuseUnsupported(vmi);
     const { accelerator, why } = chooseAccelerator(options.allowKvm);
@@ -70,7 +72,7 @@ export function launcherOf(options: LaunchOptions): Launch {
     signal.throwIfAborted();
     const host = readHost(process.env);
     const attached = attachments(network);
-    const context = { vmi, accelerator, images, efi, kernel, host, ...attached, now: clock.now() };
+    const context = { vmi, settings, accelerator, images, efi, kernel, host, ...attached, now: clock.now() };
     const line = commandLine(context);
     const metrics = new DownwardMetrics({ vmi, clock, logger });
     const guestNetwork = network && new GuestNetwork({ vmi, network, clock, logger });

@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net';
-import type { VirtualMachineInstance } from '../openapi/generated/types/kubevirt_v1.js';
 import { interfacesOf } from '../openapi/launcher/interfaces.js';
 import type { LauncherNetwork } from '../openapi/launcher/network.js';
 import { podLayout, type DomainStatus } from '../openapi/launcher/protocol.js';
@@ -105,8 +104,7 @@ class Channels implements DomainObserver, MachineChannels {
   qmp: Qemu['qmp'] | undefined;
   ports: GuestPorts | undefined;
   statistics: MachineChannels['statistics'];
-  private vmi: VirtualMachineInstance | undefined;
-  private network: LauncherNetwork | undefined;
+  private request: LaunchRequest | undefined;
   private poller: GuestInfoPoller | undefined;
   private credentials: AccessCredentials | undefined;
   private log: ConsoleLog | undefined;
@@ -118,11 +116,10 @@ class Channels implements DomainObserver, MachineChannels {
     private readonly logger: Logger,
   ) {}
 
-  prepare({ vmi, network }: LaunchRequest): void {
-    this.vmi = vmi;
-    this.network = network;
-    const { spec } = vmi;
-    const { autoattachSerialConsole, logSerialConsole } = spec.domain.devices;
+  prepare(request: LaunchRequest): void {
+    this.request = request;
+    const { settings, vmi } = request;
+    const { autoattachSerialConsole, logSerialConsole = settings.logSerialConsole } = vmi.spec.domain.devices;
     if (autoattachSerialConsole === false) {
       this.console?.end();
       this.console = undefined;
@@ -154,11 +151,19 @@ class Channels implements DomainObserver, MachineChannels {
   }
 
   private followVmi({ pid: qemuPid, qmp }: Qemu, agent: GuestAgent): void {
-    const { vmi, network, clock, logger } = this;
-    if (!vmi) return;
+    const { request, clock, logger } = this;
+    if (!request) return;
+    const { vmi, network, settings } = request;
     const taps = tapsOf(network);
     this.statistics = () =>
-      collectStatistics({ vmi, qemuPid, qmp, agent: agent.isConnected ? agent : undefined, taps });
+      collectStatistics({
+        vmi,
+        settings,
+        qemuPid,
+        qmp,
+        agent: agent.isConnected ? agent : undefined,
+        taps,
+      });
     const publish = (accessCredentials: DomainStatus['accessCredentials']) =>
       this.status.update({ accessCredentials });
     this.credentials = new AccessCredentials({ vmi, agent, publish, clock, logger });
@@ -166,9 +171,11 @@ class Channels implements DomainObserver, MachineChannels {
 
   /** By way of the first interface. */
   private guestPorts(qmp: Qemu['qmp']): GuestPorts | undefined {
-    const { vmi, network, status } = this;
-    const [first] = vmi ? interfacesOf(vmi) : [];
-    if (!vmi || !first) return undefined;
+    const { request, status } = this;
+    if (!request) return undefined;
+    const { vmi, network } = request;
+    const [first] = interfacesOf(vmi);
+    if (!first) return undefined;
     const made = network?.interfaces[first.name];
     const host = made && guestHost(made);
     if (host !== undefined) return new DirectPorts(host);

@@ -1,6 +1,7 @@
 import type { VirtualMachineInstance } from '../../openapi/generated/types/kubevirt_v1.js';
 import type { LauncherNetwork } from '../../openapi/launcher/network.js';
 import { finalStates, type DomainStatus, type LauncherMethods } from '../../openapi/launcher/protocol.js';
+import { defaultMachineSettings, type MachineSettings } from '../../openapi/launcher/settings.js';
 import type { MachineStatistics } from '../../openapi/launcher/statistics.js';
 import type { Console, ConsoleMode } from '../console.js';
 import type { Domain } from '../domain.js';
@@ -48,7 +49,7 @@ const methods: Readonly<Record<PlainMethod, Handler>> = {
       const text = `this launcher runs the virtual machine instance ${uid}, not ${vmi.metadata.uid}`;
       throw new ControlError('wrongVirtualMachineInstance', text);
     }
-    target.domain.start(vmi, networkParameter(params));
+    target.domain.start(vmi, networkParameter(params), settingsParameter(params));
     return target.domain.status;
   },
   shutdown: ({ domain }, { gracePeriodSeconds }) => {
@@ -179,6 +180,11 @@ function networkParameter({ network }: JsonObject): LauncherNetwork | undefined 
   return isObject(network) && isObject(network['interfaces'])
     ? (network as unknown as LauncherNetwork)
     : undefined;
+}
+
+/** Also the node agent's. */
+function settingsParameter({ settings }: JsonObject): MachineSettings {
+  return { ...defaultMachineSettings, ...(isObject(settings) ? settings : {}) };
 }
 
 /** The parts of a VMI without which nothing can be made of it; the API server has validated the rest. */

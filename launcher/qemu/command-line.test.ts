@@ -15,6 +15,7 @@ import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { smallVmi } from '../../test/fake-qemu/launcher-process.js';
 import type { Disk } from '../../openapi/generated/types/kubevirt_v1.js';
+import { defaultMachineSettings } from '../../openapi/launcher/settings.js';
 import { systemClock } from '../clock.js';
 import type { DiskImage } from '../disks/image.js';
 import { DownwardMetrics } from '../downward-metrics/service.js';
@@ -50,7 +51,7 @@ function imageOf(
 }
 
 function contextOf(example: Example): MachineContext {
-  const { spec, accelerator, status, annotations } = example;
+  const { spec, accelerator, status, annotations, settings } = example;
   const small = smallVmi(uid, spec);
   const vmi = {
     ...small,
@@ -61,6 +62,7 @@ function contextOf(example: Example): MachineContext {
   const confidential = launchSecurity?.snp ?? launchSecurity?.tdx;
   return {
     vmi,
+    settings: { ...defaultMachineSettings, ...settings },
     accelerator,
     images: new Map(
       disksOf(vmi).flatMap(({ name }) => {

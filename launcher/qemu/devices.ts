@@ -13,8 +13,8 @@ import {
   type Part,
 } from './model.js';
 
-/** Seconds between two looks at the guest's memory statistics. */
-const balloonStatsInterval = 10;
+/** Of a VMI whose guest is not to report free pages, whatever is configured. */
+const withoutReportingAnnotation = 'kubevirt.io/free-page-reporting-disabled';
 const balloonId = 'balloon0';
 /** Of the balloon in QEMU's tree of objects. */
 export const balloonPath = `/machine/peripheral/${balloonId}`;
@@ -31,14 +31,19 @@ export function deviceParts(context: MachineContext): Part[] {
 }
 
 function balloonParts(context: MachineContext): Part[] {
-  const { domain } = context.vmi.spec;
+  const { settings, vmi } = context;
+  const { domain } = vmi.spec;
   if (domain.devices.autoattachMemBalloon === false) return [];
   // The guest reports pages that it has freed, and the node gets them back, unless they are the guest's own for good.
-  const reporting = !hasFixedMemory(domain);
+  const reporting =
+    settings.freePageReporting &&
+    vmi.metadata.annotations?.[withoutReportingAnnotation] !== 'true' &&
+    !hasFixedMemory(domain);
+  const period = settings.balloonStatsPeriod;
   return [
     virtioDevice(context, 'balloon', balloonId, 'balloon', {
       'free-page-reporting': reporting,
-      'guest-stats-polling-interval': balloonStatsInterval,
+      ...(period > 0 ? { 'guest-stats-polling-interval': period } : {}),
     }),
   ];
 }

@@ -4,6 +4,7 @@ import { smallVmi } from '../../test/fake-qemu/launcher-process.js';
 import { commandLine } from './command-line.js';
 import { pciAddress } from './pci-address.js';
 import type { VirtualMachineInstanceSpec } from '../../openapi/generated/types/kubevirt_v1.js';
+import { defaultMachineSettings } from '../../openapi/launcher/settings.js';
 import type { Tap } from './model.js';
 
 type Devices = VirtualMachineInstanceSpec['domain']['devices'];
@@ -16,6 +17,7 @@ function machine(
   return () =>
     commandLine({
       vmi: smallVmi('u', { domain: { memory: { guest: '64Mi' }, devices }, ...more }),
+      settings: defaultMachineSettings,
       accelerator: 'tcg',
       images: new Map(),
       efi: undefined,

@@ -1,4 +1,5 @@
 import type { VirtualMachineInstance } from '../../openapi/generated/types/kubevirt_v1.js';
+import type { MachineSettings } from '../../openapi/launcher/settings.js';
 import type { DiskImage } from '../disks/image.js';
 import type { Host } from './host.js';
 import type { PciAddress } from './pci-address.js';
@@ -9,6 +10,7 @@ import type { PciAddress } from './pci-address.js';
  */
 export interface MachineContext {
   readonly vmi: VirtualMachineInstance;
+  readonly settings: MachineSettings;
   readonly accelerator: Accelerator;
   /** What the volumes became, by volume name. */
   readonly images: ReadonlyMap<string, DiskImage>;

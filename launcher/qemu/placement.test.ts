@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { CPU, DomainSpec } from '../../openapi/generated/types/kubevirt_v1.js';
+import { defaultMachineSettings } from '../../openapi/launcher/settings.js';
 import { smallVmi } from '../../test/fake-qemu/launcher-process.js';
 import { parseCpuList, type Host } from './host.js';
 import { ioThreads } from './io-threads.js';
@@ -50,6 +51,7 @@ test('memory is shared out among the NUMA nodes in whole pages', () => {
   ];
   const context = {
     vmi,
+    settings: defaultMachineSettings,
     host: { cpus: [0, 1, 2], numaNodes: nodes, environment: {} },
     accelerator: 'tcg',
     images: new Map<never, never>(),

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { VirtualMachineInstance } from '../../openapi/generated/types/kubevirt_v1.js';
+import type { MachineSettings } from '../../openapi/launcher/settings.js';
 import type { MachineStatistics, VcpuStatistics } from '../../openapi/launcher/statistics.js';
 import type { GuestAgent } from '../guest-agent.js';
 import { GuestAgentError } from '../guest-agent.js';
@@ -25,6 +26,7 @@ export interface StatisticsSources {
   /** Undefined while it is not connected. */
   readonly agent: Pick<GuestAgent, 'execute'> | undefined;
   readonly vmi: VirtualMachineInstance;
+  readonly settings: MachineSettings;
   /** Names of interfaces, by tap device. */
   readonly taps: ReadonlyMap<string, string>;
   readonly readProc?: (path: string) => Promise<string>;
@@ -32,14 +34,18 @@ export interface StatisticsSources {
 
 /** Rejects when QEMU is gone. */
 export async function collectStatistics(sources: StatisticsSources): Promise<MachineStatistics> {
-  const { qemuPid, qmp, agent, vmi, taps } = sources;
+  const { qemuPid, qmp, agent, vmi, settings, taps } = sources;
   const { domain } = vmi.spec;
   const readProc = sources.readProc ?? ((path: string) => readFile(`/proc/${path}`, 'utf8'));
   const ask = (command: string, parameters?: Readonly<Record<string, unknown>>) =>
     unlessRefused(() => qmp.execute(command, parameters));
   const cpus = vcpuThreads(await ask('query-cpus-fast'));
   const balloon = balloonSize(await ask('query-balloon'));
-  const memory = guestMemoryStatistics(await ask('qom-get', { path: balloonPath, property: 'guest-stats' }));
+  // A driver tells its counters once when it starts, even where nobody will ask for newer ones.
+  const memory =
+    settings.balloonStatsPeriod > 0
+      ? guestMemoryStatistics(await ask('qom-get', { path: balloonPath, property: 'guest-stats' }))
+      : undefined;
   const { user, system } = taskTimes(await readProc(`${qemuPid}/stat`));
   const fileSystems = await unlessRefused(async () =>
     agent?.execute('guest-get-fsinfo', undefined, agentTimeoutMs),

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { defaultMachineSettings } from '../../openapi/launcher/settings.js';
 import { smallVmi } from '../../test/fake-qemu/launcher-process.js';
 import { GuestAgentError } from '../guest-agent.js';
 import { QmpError } from '../qmp/errors.js';
@@ -39,6 +40,7 @@ test('what QEMU, Linux and the guest count becomes one account', async () => {
   });
   const statistics = await collectStatistics({
     qemuPid: 7,
+    settings: defaultMachineSettings,
     vmi,
     qmp: { execute: (command) => Promise.resolve(answers[command]) },
     agent: {
@@ -79,6 +81,7 @@ test('a machine without balloon, and a guest without agent, are counted all the 
     Promise.reject(new QmpError('refused', command, 'no such device', 'DeviceNotActive'));
   const statistics = await collectStatistics({
     qemuPid: 7,
+    settings: defaultMachineSettings,
     vmi: smallVmi('u'),
     qmp: { execute: (command) => (command === 'query-cpus-fast' ? Promise.resolve([]) : refuse(command)) },
     agent: { execute: (command) => Promise.reject(new GuestAgentError('timeout', command, '2 s')) },
@@ -94,6 +97,7 @@ test('a QEMU that is gone is no machine without numbers', async () => {
   await assert.rejects(
     collectStatistics({
       qemuPid: 7,
+      settings: defaultMachineSettings,
       vmi: smallVmi('u'),
       qmp: { execute: closed },
       agent: undefined,
@@ -102,6 +106,26 @@ test('a QEMU that is gone is no machine without numbers', async () => {
     }),
     { kind: 'closed' },
   );
+});
+
+test('what a guest told before statistics were wanted of it is not among its numbers', async () => {
+  const asked: string[] = [];
+  const { memory } = await collectStatistics({
+    qemuPid: 7,
+    settings: { ...defaultMachineSettings, balloonStatsPeriod: 0 },
+    vmi: smallVmi('u'),
+    qmp: {
+      execute: (command) => {
+        asked.push(command);
+        return Promise.resolve(command === 'query-balloon' ? { actual: 64 << 20 } : []);
+      },
+    },
+    agent: undefined,
+    taps: new Map(),
+    readProc,
+  });
+  assert.deepEqual(memory, { domain: 64 << 20, resident: 2 << 20, balloon: 64 << 20 });
+  assert.ok(!asked.includes('qom-get'));
 });
 
 test('a guest that has told nothing yet has no memory statistics', () => {

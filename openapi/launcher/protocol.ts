@@ -7,6 +7,7 @@
  */
 import type { VirtualMachineInstance } from '../generated/types/kubevirt_v1.js';
 import type { LauncherNetwork } from './network.js';
+import type { MachineSettings } from './settings.js';
 import type { MachineStatistics } from './statistics.js';
 
 /**
@@ -17,7 +18,7 @@ import type { MachineStatistics } from './statistics.js';
 export const podLayout = {
   controlSocket: 'launcher.sock',
   log: 'launcher.log',
-  /** What the guest says on its serial console, where `logSerialConsole` asks for it. */
+  /** What the guest says on its serial console, unless the VMI or the configuration does not want it kept. */
   consoleLog: 'guest-console.log',
   /** The last `DomainStatus`, rewritten atomically on every change and left behind when the launcher ends. */
   status: 'status.json',
@@ -103,8 +104,12 @@ export interface LauncherMethods {
   /**
    * Makes the disks and starts QEMU. Answers at once with `Preparing`; `Running`, `Paused` or `Failed` comes as a change of
    * the status. Idempotent for one UID; another UID is refused. Without a network the guest gets QEMU's user-mode one.
+   * Settings that are not given, as by an agent of an earlier version, are the default ones.
    */
-  start: { params: { vmi: VirtualMachineInstance; network?: LauncherNetwork }; result: DomainStatus };
+  start: {
+    params: { vmi: VirtualMachineInstance; network?: LauncherNetwork; settings?: Partial<MachineSettings> };
+    result: DomainStatus;
+  };
   /** Cuts or joins the cable of an interface, by the name that the spec has for it. */
   setLink: { params: { name: string; up: boolean }; result: DomainStatus };
   /** ACPI power button, then SIGKILL after the grace period (seconds). Answers at once; 0 kills at once. */

@@ -67,7 +67,7 @@ function used(value: unknown, path: string): string[] {
 
 /** Tests of what no whole machine shows. */
 const unitTests: readonly (readonly [path: RegExp, file: string])[] = [
-  [/^domain\.devices\.logSerialConsole$/, 'launcher/launcher.test.ts'],
+  [/^domain\.devices\.logSerialConsole$/, 'launcher/access.test.ts'],
   [
     /^volumes\[\]\.(containerDisk|ephemeral|emptyDisk|hostDisk|persistentVolumeClaim|dataVolume)\./,
     'launcher/disks/prepare.test.ts',

@@ -2,6 +2,7 @@ import type {
   VirtualMachineInstanceSpec,
   VirtualMachineInstanceStatus,
 } from '../../../openapi/generated/types/kubevirt_v1.js';
+import type { MachineSettings } from '../../../openapi/launcher/settings.js';
 import type { Host } from '../host.js';
 import type { Accelerator, Tap } from '../model.js';
 import { nodeExamples } from './node-specs.js';
@@ -14,6 +15,7 @@ export interface Example {
   readonly spec: VirtualMachineInstanceSpec;
   readonly status?: VirtualMachineInstanceStatus;
   readonly annotations?: Readonly<Record<string, string>>;
+  readonly settings?: Partial<MachineSettings>;
   readonly host?: Partial<Host>;
   readonly taps?: Readonly<Record<string, Tap>>;
   readonly streams?: Readonly<Record<string, string>>;
@@ -298,6 +300,19 @@ export const examples: readonly Example[] = [
         { name: 'metrics', downwardMetrics: {} },
       ],
     },
+  },
+  {
+    name: 'balloon-configured',
+    accelerator: 'tcg',
+    settings: { balloonStatsPeriod: 3, freePageReporting: false },
+    spec: { domain: { devices: {}, memory: { guest: '64Mi' } } },
+  },
+  {
+    name: 'balloon-without-statistics',
+    accelerator: 'tcg',
+    settings: { balloonStatsPeriod: 0 },
+    annotations: { 'kubevirt.io/free-page-reporting-disabled': 'true' },
+    spec: { domain: { devices: {}, memory: { guest: '64Mi' } } },
   },
   ...nodeExamples,
 ];

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { VirtualMachineInstance } from '../../../openapi/generated/types/kubevirt_v1.js';
+import { defaultMachineSettings } from '../../../openapi/launcher/settings.js';
 import type { DiskImage } from '../../../launcher/disks/image.js';
 import { disksOf } from '../../../launcher/qemu/disks.js';
 import type { Host } from '../../../launcher/qemu/host.js';
@@ -62,6 +63,7 @@ export function contextOf({ number, spec, annotations, status, domain }: Row): M
   const container = vmi.spec.domain.firmware?.kernelBoot?.container;
   return {
     vmi,
+    settings: defaultMachineSettings,
     accelerator: 'kvm',
     images: imagesOf(vmi),
     efi: efi && { code: '/firmware/code.fd', variables },

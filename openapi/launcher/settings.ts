@@ -1,0 +1,16 @@
+/** What the cluster's configuration says of each machine that starts. One that runs keeps what it was started with. */
+export interface MachineSettings {
+  /** Seconds between two looks at the statistics of the guest's memory; 0: nobody looks. */
+  readonly balloonStatsPeriod: number;
+  /** Whether guests may tell which pages they do not use. */
+  readonly freePageReporting: boolean;
+  /** For machines whose VMI does not say. */
+  readonly logSerialConsole: boolean;
+}
+
+/** KubeVirt's, where nothing is configured. */
+export const defaultMachineSettings: MachineSettings = {
+  balloonStatsPeriod: 10,
+  freePageReporting: true,
+  logSerialConsole: true,
+};
