@@ -221,6 +221,7 @@ class Agent implements NodeAgent {
       clock,
       logger,
       informer: this.nodeInformers.get(nodes, { fieldSelector: `metadata.name=${nodeName}` }),
+      kubeVirtInformer: this.nodeInformers.get(kubeVirts),
       registerNode: pods.kind === 'processes',
       identity: { name: nodeName, address: streams.host, streamAddress: `${address}:${port}`, version },
       readFacts: () => readHostFacts(host.storage),

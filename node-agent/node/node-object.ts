@@ -1,7 +1,10 @@
 /** The Node of this machine, from its facts. Pure. */
 import type { Node, NodeStatus } from '../../openapi/generated/types/core_v1.js';
+import type { KubeVirtConfiguration } from '../../openapi/generated/types/kubevirt_v1.js';
+import { deviceResources } from '../../openapi/launcher/pod.js';
 import type { New, Quantity } from '../../openapi/meta.js';
 import { nodeAgentAddressAnnotation } from '../../openapi/node-agent.js';
+import { bytesToQuantity } from '../../openapi/quantity.js';
 import { timestamp } from '../../controllers/runtime/clock.js';
 import {
   findCondition,
@@ -9,12 +12,14 @@ import {
   type AnyCondition,
   type WantedCondition,
 } from '../../controllers/runtime/conditions.js';
+import { deviceShares, obsoleteCpuModels } from '../configuration.js';
 import { cpuFeatures, emulatedFlags } from './cpu-features.js';
 import { emulatedCpuModels, usableCpuModels } from './cpu-models.js';
 import type { HostFacts } from './host-facts.js';
 
 export const heartbeatAnnotation = 'kubevirt.io/heartbeat';
 export const schedulableLabel = 'kubevirt.io/schedulable';
+const obsoleteHostModelLabel = 'node-labeller.kubevirt.io/obsolete-host-model';
 
 export interface NodeIdentity {
   readonly name: string;
@@ -23,6 +28,13 @@ export interface NodeIdentity {
   /** `host:port` of the stream server. */
   readonly streamAddress: string;
   readonly version: string;
+}
+
+/** What a Node is made of. */
+export interface NodeSource {
+  readonly identity: NodeIdentity;
+  readonly facts: HostFacts;
+  readonly configuration: KubeVirtConfiguration;
 }
 
 /** Below this share of the disk the node says that it has too little. */
@@ -37,7 +49,9 @@ const vendors: Readonly<Record<string, string>> = {
 };
 
 /** Labels that this agent keeps, whoever made the Node: what a guest's processor can be here. */
-export function nodeLabels({ kvm, cpuVendor, cpuFlags, tsc }: HostFacts): Record<string, string> {
+export function nodeLabels({ facts, configuration }: Omit<NodeSource, 'identity'>): Record<string, string> {
+  const { kvm, cpuVendor, cpuFlags, tsc } = facts;
+  const obsolete = obsoleteCpuModels(configuration);
   const flags = kvm ? cpuFlags : emulatedFlags;
   const models = kvm ? usableCpuModels(cpuVendor, flags) : emulatedCpuModels(flags);
   const newest = usableCpuModels(cpuVendor, cpuFlags).at(-1);
@@ -46,9 +60,13 @@ export function nodeLabels({ kvm, cpuVendor, cpuFlags, tsc }: HostFacts): Record
   return {
     [schedulableLabel]: 'true',
     ...named('cpu-vendor', cpuVendor === undefined ? [] : [vendors[cpuVendor] ?? cpuVendor]),
-    ...named('cpu-model', models),
+    ...named(
+      'cpu-model',
+      models.filter((model) => !obsolete.has(model)),
+    ),
     ...named('cpu-feature', cpuFeatures(flags)),
     ...named('host-model-cpu', newest === undefined ? [] : [newest]),
+    ...(newest !== undefined && obsolete.has(newest) ? { [obsoleteHostModelLabel]: 'true' } : {}),
     // Emulation has a clock of its own.
     ...(tsc === undefined || !kvm
       ? {}
@@ -66,11 +84,13 @@ export function staleLabels(
   present: Readonly<Record<string, string>>,
   wanted: Readonly<Record<string, string>>,
 ): string[] {
-  return Object.keys(present).filter((name) => processorLabel.test(name) && wanted[name] === undefined);
+  return Object.keys(present).filter(
+    (name) => (processorLabel.test(name) || name === obsoleteHostModelLabel) && wanted[name] === undefined,
+  );
 }
 
 /** Labels that a kubelet would set. */
-function kubeletLabels(identity: NodeIdentity, facts: HostFacts): Record<string, string> {
+function kubeletLabels({ identity, facts }: NodeSource): Record<string, string> {
   return {
     'kubernetes.io/hostname': identity.name,
     'kubernetes.io/arch': facts.architecture,
@@ -78,13 +98,14 @@ function kubeletLabels(identity: NodeIdentity, facts: HostFacts): Record<string,
   };
 }
 
-export function newNode(identity: NodeIdentity, facts: HostFacts, now: number): New<Node> {
+export function newNode(source: NodeSource, now: number): New<Node> {
+  const { identity } = source;
   return {
     apiVersion: 'v1',
     kind: 'Node',
     metadata: {
       name: identity.name,
-      labels: { ...kubeletLabels(identity, facts), ...nodeLabels(facts) },
+      labels: { ...kubeletLabels(source), ...nodeLabels(source) },
       annotations: nodeAnnotations(identity, now),
     },
     spec: {},
@@ -95,14 +116,14 @@ export function nodeAnnotations({ streamAddress }: NodeIdentity, now: number): R
   return { [nodeAgentAddressAnnotation]: streamAddress, [heartbeatAnnotation]: timestamp(now) };
 }
 
-function resources(facts: HostFacts): Record<string, Quantity> {
+function resources({ facts, configuration }: NodeSource): Record<string, Quantity> {
   return {
     cpu: String(facts.cpus),
     memory: `${Math.floor(facts.memory / 1024)}Ki`,
     'ephemeral-storage': `${Math.floor(facts.disk.size / 1024)}Ki`,
     pods: String(maximumPods),
     ...facts.hugepages,
-    ...(facts.kvm ? { 'devices.kubevirt.io/kvm': '1k' } : {}),
+    ...(facts.kvm ? { [deviceResources.kvm]: bytesToQuantity(deviceShares(configuration)) } : {}),
   };
 }
 
@@ -150,15 +171,15 @@ function hostname(identity: NodeIdentity): NodeStatus['addresses'] {
 /** Others' conditions are kept. `leaving`: the machine shuts down. */
 export function nodeStatus(
   before: NodeStatus | undefined,
-  identity: NodeIdentity,
-  facts: HostFacts,
+  source: NodeSource,
   now: number,
   leaving: boolean,
 ): NodeStatus {
+  const { identity, facts } = source;
   let conditions: AnyCondition[] = [...(before?.conditions ?? [])];
   for (const condition of wantedConditions(facts, leaving))
     conditions = withCondition(conditions, condition, now);
-  const own = resources(facts);
+  const own = resources(source);
   return {
     ...before,
     addresses: hostname(identity) ?? [],

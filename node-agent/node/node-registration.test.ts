@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { Node } from '../../openapi/generated/types/core_v1.js';
+import type { KubeVirtConfiguration } from '../../openapi/generated/types/kubevirt_v1.js';
 import { nodeAgentAddressAnnotation } from '../../openapi/node-agent.js';
 import { findCondition } from '../../controllers/runtime/conditions.js';
 import { SharedInformer } from '../../controllers/runtime/informer.js';
-import { leases, nodes } from '../../controllers/runtime/kinds.js';
+import { kubeVirts, leases, nodes } from '../../controllers/runtime/kinds.js';
 import { FakeClient } from '../../controllers/runtime/testing/fake-client.js';
 import { FakeClock } from '../../controllers/runtime/testing/fake-clock.js';
 import { SilentLogger } from '../../controllers/runtime/testing/silent-logger.js';
@@ -39,18 +40,21 @@ function setUp(t: TestContext, { registerNode = true } = {}) {
   const logger = new SilentLogger();
   const host = { facts };
   const informer = new SharedInformer({ client, kind: nodes, logger, clock });
+  const kubeVirtInformer = new SharedInformer({ client, kind: kubeVirts, logger, clock });
   const registration = new NodeRegistration({
     client,
     clock,
     logger,
     identity: { name: 'node-1', address: '192.0.2.1', streamAddress: '192.0.2.1:4000', version: '0.1.0' },
     informer,
+    kubeVirtInformer,
     registerNode,
     readFacts: () => Promise.resolve(host.facts),
   });
   const controller = new AbortController();
   const alive = setInterval(() => undefined, 60_000);
-  const run = () => Promise.all([informer.run(controller.signal), registration.run(controller.signal)]);
+  const run = () =>
+    Promise.all([informer, kubeVirtInformer, registration].map((each) => each.run(controller.signal)));
   const running = { promise: Promise.resolve<unknown>(undefined) };
   const stop = async (): Promise<void> => {
     clearInterval(alive);
@@ -211,20 +215,63 @@ test('CPU models go by their features, in order, and those beside the line after
   assert.deepEqual(usableCpuModels(undefined, flags('ssse3')), []);
 });
 
+const labelsOf = (given: HostFacts, configuration: KubeVirtConfiguration = {}) =>
+  nodeLabels({ facts: given, configuration });
+
 test('labels tell what a guest’s processor can be: the machine’s under KVM, what QEMU emulates without it', () => {
-  const real = nodeLabels({ ...facts, cpuFlags: flags('sse4_1', 'ibrs', 'constant_tsc', 'nonstop_tsc') });
+  const real = labelsOf({ ...facts, cpuFlags: flags('sse4_1', 'ibrs', 'constant_tsc', 'nonstop_tsc') });
   for (const name of ['sse4.1', 'spec-ctrl', 'invtsc'])
     assert.equal(real[`cpu-feature.node.kubevirt.io/${name}`], 'true', name);
   assert.equal(real['cpu-vendor.node.kubevirt.io/Intel'], 'true');
-  const timed = nodeLabels({ ...facts, tsc: { frequency: 2_000_000_000, scalable: true } });
+  const timed = labelsOf({ ...facts, tsc: { frequency: 2_000_000_000, scalable: true } });
   assert.equal(timed['cpu-timer.node.kubevirt.io/tsc-frequency'], '2000000000');
   assert.equal(timed['cpu-timer.node.kubevirt.io/tsc-scalable'], 'true');
-  const emulated = nodeLabels({ ...facts, kvm: false, cpuFlags: flags('avx512f') });
+  const emulated = labelsOf({ ...facts, kvm: false, cpuFlags: flags('avx512f') });
   assert.equal(emulated['cpu-feature.node.kubevirt.io/avx512f'], undefined);
   assert.equal(emulated['cpu-feature.node.kubevirt.io/avx2'], 'true');
   for (const model of ['Westmere', 'Opteron_G3'])
     assert.equal(emulated[`cpu-model.node.kubevirt.io/${model}`], 'true', model);
   assert.equal(emulated['cpu-model.node.kubevirt.io/Icelake-Server'], undefined);
+});
+
+test('obsolete models are no labels: KubeVirt’s, or instead those that are configured', () => {
+  const models = (obsoleteCPUModels?: Record<string, boolean>): string[] =>
+    Object.keys(labelsOf(facts, obsoleteCPUModels && { obsoleteCPUModels })).flatMap((name) => {
+      const [prefix, model = ''] = name.split('/');
+      return prefix === 'cpu-model.node.kubevirt.io' ? [model] : [];
+    });
+  assert.deepEqual(models(), ['Penryn', 'Nehalem']);
+  assert.deepEqual(models({ Penryn: true, Nehalem: false }), ['Conroe', 'Nehalem']);
+  const obsoleteHost = labelsOf(facts, { obsoleteCPUModels: { Nehalem: true } });
+  assert.equal(obsoleteHost['host-model-cpu.node.kubevirt.io/Nehalem'], 'true');
+  assert.equal(obsoleteHost['node-labeller.kubevirt.io/obsolete-host-model'], 'true');
+});
+
+test('what the KubeVirt object says of nodes counts from the start, and when it changes', async (t) => {
+  const { client, start } = setUp(t);
+  const label = (model: string) => `cpu-model.node.kubevirt.io/${model}`;
+  const { metadata } = await client.create(kubeVirts, {
+    apiVersion: 'kubevirt.io/v1',
+    kind: 'KubeVirt',
+    metadata: { namespace: 'kubevirt', name: 'kubevirt' },
+    spec: { configuration: { obsoleteCPUModels: { Nehalem: true }, virtualMachineInstancesPerNode: 110 } },
+  });
+  start();
+  const first = await eventually(client, nodes, key, isReady);
+  assert.equal(first?.metadata.labels?.[label('Nehalem')], undefined);
+  assert.equal(first?.metadata.labels?.[label('Conroe')], 'true');
+  assert.equal(first.status?.allocatable?.['devices.kubevirt.io/kvm'], '110');
+  client.put(kubeVirts, metadata, (kubeVirt) => ({ ...kubeVirt, spec: {} }));
+  const changed = await eventually(
+    client,
+    nodes,
+    key,
+    (node) => node?.status?.allocatable?.['devices.kubevirt.io/kvm'] === '1k',
+  );
+  const { labels = {} } = changed?.metadata ?? {};
+  assert.equal(labels[label('Nehalem')], 'true');
+  assert.equal(labels[label('Conroe')], undefined);
+  assert.equal(labels['node-labeller.kubevirt.io/obsolete-host-model'], undefined);
 });
 
 test('a label that no longer holds is taken away', async (t) => {

@@ -1,9 +1,11 @@
 /** Keeps the Node object true: creates it (standalone), its labels, annotations, status and heartbeat. */
 import type { Node } from '../../openapi/generated/types/core_v1.js';
+import type { KubeVirt } from '../../openapi/generated/types/kubevirt_v1.js';
 import { nodeAgentAddressAnnotation } from '../../openapi/node-agent.js';
 import type { Client } from '../../controllers/runtime/client.js';
 import type { Clock } from '../../controllers/runtime/clock.js';
 import { isConditionTrue } from '../../controllers/runtime/conditions.js';
+import { kubeVirtFrom } from '../../controllers/runtime/configuration.js';
 import { Controller, type ReconcileResult } from '../../controllers/runtime/controller.js';
 import { isAlreadyExists } from '../../controllers/runtime/errors.js';
 import type { Informer } from '../../controllers/runtime/informer.js';
@@ -22,6 +24,7 @@ import {
   schedulableLabel,
   staleLabels,
   type NodeIdentity,
+  type NodeSource,
 } from './node-object.js';
 
 export interface NodeRegistrationOptions {
@@ -31,6 +34,7 @@ export interface NodeRegistrationOptions {
   readonly identity: NodeIdentity;
   /** The Node of this name. */
   readonly informer: Informer<Node>;
+  readonly kubeVirtInformer: Informer<KubeVirt>;
   /** True where no kubelet makes the Node and reports its status. */
   readonly registerNode: boolean;
   readonly readFacts: () => Promise<HostFacts>;
@@ -45,10 +49,10 @@ export class NodeRegistration {
   private leaving = false;
 
   constructor(private readonly options: NodeRegistrationOptions) {
-    const { clock, logger, informer } = options;
+    const { clock, logger, informer, kubeVirtInformer } = options;
     this.controller = new Controller({
       name: 'node',
-      informers: [informer],
+      informers: [informer, kubeVirtInformer],
       reconcile: (_key, signal) => this.reconcile(signal),
       clock,
       logger,
@@ -73,43 +77,50 @@ export class NodeRegistration {
     const enqueue = (): void => {
       this.controller.enqueue(this.options.identity.name);
     };
-    const remove = this.options.informer.addHandler({ add: enqueue, update: enqueue, delete: enqueue });
+    const handler = { add: enqueue, update: enqueue, delete: enqueue };
+    const { informer, kubeVirtInformer } = this.options;
+    const removals = [informer.addHandler(handler), kubeVirtInformer.addHandler(handler)];
     enqueue();
     try {
       await this.controller.run(signal);
     } finally {
-      remove();
+      for (const remove of removals) remove();
       await this.farewell();
     }
   }
 
   private async reconcile(signal: AbortSignal): Promise<ReconcileResult | undefined> {
-    const { clock, client, identity, informer, registerNode } = this.options;
+    const { clock, client, identity, informer, kubeVirtInformer, registerNode } = this.options;
     const facts = await this.options.readFacts();
+    const source = {
+      identity,
+      facts,
+      configuration: kubeVirtFrom(kubeVirtInformer)?.spec.configuration ?? {},
+    };
     let node = informer.get({ name: identity.name });
     if (node === undefined) {
       if (!registerNode) return { requeueAfter: heartbeatInterval };
       try {
-        node = await client.create(nodes, newNode(identity, facts, clock.now()), signal);
+        node = await client.create(nodes, newNode(source, clock.now()), signal);
       } catch (error) {
         // The informer is about to bring it.
         if (isAlreadyExists(error)) return { requeueAfter: 1000 };
         throw error;
       }
     } else {
-      node = await this.patchMetadata(node, facts, signal);
+      node = await this.patchMetadata(node, source, signal);
     }
-    if (registerNode && this.isStatusDue(node, facts)) {
-      const status = nodeStatus(node.status, identity, facts, clock.now(), this.leaving);
+    if (registerNode && this.isStatusDue(node, source)) {
+      const status = nodeStatus(node.status, source, clock.now(), this.leaving);
       await patchStatus(client, nodes, node, status, signal);
     }
     return { requeueAfter: heartbeatInterval };
   }
 
-  private async patchMetadata(node: Node, facts: HostFacts, signal: AbortSignal): Promise<Node> {
+  private async patchMetadata(node: Node, source: NodeSource, signal: AbortSignal): Promise<Node> {
     const { clock, client, identity } = this.options;
     const { labels = {}, annotations = {} } = node.metadata;
-    const wanted = { ...nodeLabels(facts), ...(this.leaving ? { [schedulableLabel]: 'false' } : {}) };
+    const wanted = { ...nodeLabels(source), ...(this.leaving ? { [schedulableLabel]: 'false' } : {}) };
     const stale = staleLabels(labels, wanted);
     const current =
       stale.length === 0 &&
@@ -132,9 +143,8 @@ export class NodeRegistration {
   }
 
   /** The status is written when it changes meaning: free disk space, for one, changes all the time. */
-  private isStatusDue({ status }: Node, facts: HostFacts): boolean {
-    const { identity, clock } = this.options;
-    const wanted = nodeStatus(status, identity, facts, clock.now(), this.leaving);
+  private isStatusDue({ status }: Node, source: NodeSource): boolean {
+    const wanted = nodeStatus(status, source, this.options.clock.now(), this.leaving);
     return !isConditionTrue(status?.conditions, 'Ready') || JSON.stringify(wanted) !== JSON.stringify(status);
   }
 

@@ -13,9 +13,8 @@ import { Client, credentials } from '@grpc/grpc-js';
 import { createHttpClient, type HttpClient } from '../../controllers/runtime/http-client.js';
 import { loadConnection } from '../../controllers/runtime/kubeconfig.js';
 import { nodes, pods, virtualMachineInstances } from '../../controllers/runtime/kinds.js';
-import { privateVolume } from '../../openapi/launcher/pod.js';
+import { deviceResources, privateVolume } from '../../openapi/launcher/pod.js';
 import { podLayout } from '../../openapi/launcher/protocol.js';
-import { kernelDevices } from '../../node-agent/kubelet/device-plugin/device-source.js';
 import { FakeKubelet } from '../../node-agent/kubelet/device-plugin/testing/fake-kubelet.js';
 import { listAndWatch } from '../../node-agent/kubelet/device-plugin/testing/kubelet-api.js';
 import { newPod, newVmi, namespace } from '../../node-agent/testing/objects.js';
@@ -62,7 +61,7 @@ async function benchAgent(): Promise<string> {
     await client.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: nodeName } });
     agent.start();
     await until(async () => (await client.get(nodes, { name: nodeName })).metadata.annotations !== undefined);
-    for (const { resource } of kernelDevices()) {
+    for (const resource of Object.values(deviceResources)) {
       const { endpoint } = await deviceManager.registration();
       const call = new Client(`unix://${path.join(plugins, endpoint)}`, credentials.createInsecure());
       calls.push(call);

@@ -11,7 +11,7 @@ import { isConflict, isNotFound } from '../../controllers/runtime/errors.js';
 import { ClientEventRecorder } from '../../controllers/runtime/event-recorder.js';
 import { controllerIndex, type Informer } from '../../controllers/runtime/informer.js';
 import { Informers } from '../../controllers/runtime/informers.js';
-import { nodes, pods, virtualMachineInstances } from '../../controllers/runtime/kinds.js';
+import { kubeVirts, nodes, pods, virtualMachineInstances } from '../../controllers/runtime/kinds.js';
 import type { Logger } from '../../controllers/runtime/logger.js';
 import { keyOf } from '../../controllers/runtime/object-key.js';
 import { controllerOf, patchStatus } from '../../controllers/runtime/writes.js';
@@ -88,6 +88,7 @@ export class StubNode {
       clock,
       logger,
       informer: this.#informers.get(nodes, { fieldSelector: `metadata.name=${name}` }),
+      kubeVirtInformer: this.#informers.get(kubeVirts),
       registerNode: true,
       identity: { name, address, streamAddress: `${address}:1`, version: 'stub' },
       readFacts: () => Promise.resolve(facts),

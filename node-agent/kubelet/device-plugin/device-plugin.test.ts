@@ -59,7 +59,7 @@ function nextDevices(stream: ClientReadableStream<{ devices: Device[] }>): Promi
 test('registers, lists its devices, and gives the node’s device to a container', async (t) => {
   const { kubelet, start, dial } = setUp(t);
   await kubelet.start();
-  start(sharedDevice('devices.kubevirt.io/kvm', '/dev/null'));
+  start(sharedDevice('devices.kubevirt.io/kvm', '/dev/null', () => 1000));
   const registration = await kubelet.registration();
   assert.equal(registration.version, 'v1beta1');
   assert.equal(registration.resource_name, 'devices.kubevirt.io/kvm');
@@ -78,16 +78,28 @@ test('registers, lists its devices, and gives the node’s device to a container
 test('a device that the node lacks is there, but not healthy', async (t) => {
   const { kubelet, start, dial, directory } = setUp(t);
   await kubelet.start();
-  const [kvm] = kernelDevices(directory);
+  const [kvm] = kernelDevices(() => 1000, directory);
   assert.ok(kvm);
   start(kvm);
   const devices = await nextDevices(listAndWatch(dial(await kubelet.registration())));
   assert.ok(devices.every(({ health }) => health === 'Unhealthy'));
 });
 
+test('as many containers as configured may share a device, from the next look on', async () => {
+  let shares = 3;
+  const source = sharedDevice('devices.kubevirt.io/kvm', '/dev/null', () => shares);
+  const before = await source.list();
+  assert.equal(before.length, 3);
+  assert.equal(await source.list(), before);
+  shares = 1;
+  assert.deepEqual(await source.list(), [{ ID: 'null0', health: 'Healthy' }]);
+  const { devices } = await source.allocate(['null2']);
+  assert.equal(devices.length, 1, 'the kubelet has not heard of the change');
+});
+
 test('waits for a kubelet, and registers anew with each one that starts', async (t) => {
   const { kubelet, start, dial } = setUp(t);
-  start(sharedDevice('devices.kubevirt.io/tun', '/dev/null'));
+  start(sharedDevice('devices.kubevirt.io/tun', '/dev/null', () => 1000));
   for (let life = 0; life < 3; life++) {
     await kubelet.start();
     const registration = await kubelet.registration();
@@ -99,7 +111,7 @@ test('waits for a kubelet, and registers anew with each one that starts', async 
 test('leaves nothing behind when it stops', async (t) => {
   const { kubelet, start, directory, stop, running } = setUp(t);
   await kubelet.start();
-  start(sharedDevice('devices.kubevirt.io/tun', '/dev/null'));
+  start(sharedDevice('devices.kubevirt.io/tun', '/dev/null', () => 1000));
   await kubelet.registration();
   stop.abort();
   await Promise.all(running);

@@ -1,6 +1,8 @@
 /** All device plugins of a node: those of the kernel's devices, and those of the host devices that the configuration permits. */
 import type { KubeVirt } from '../../../openapi/generated/types/kubevirt_v1.js';
+import { kubeVirtFrom } from '../../../controllers/runtime/configuration.js';
 import type { Informer } from '../../../controllers/runtime/informer.js';
+import { deviceShares } from '../../configuration.js';
 import { aborted, linkSignals } from '../../signals.js';
 import { DevicePlugin, type DevicePluginOptions } from './device-plugin.js';
 import { kernelDevices, type DeviceSource } from './device-source.js';
@@ -22,7 +24,9 @@ export class DevicePlugins {
 
   /** Until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    const fixed = kernelDevices().map((source) => new DevicePlugin(source, this.options).run(signal));
+    const shares = (): number => deviceShares(kubeVirtFrom(this.informer)?.spec.configuration ?? {});
+    await this.informer.synced(signal);
+    const fixed = kernelDevices(shares).map((source) => new DevicePlugin(source, this.options).run(signal));
     const follow = (): void => this.follow(signal);
     const remove = this.informer.addHandler({ add: follow, update: follow, delete: follow });
     try {

@@ -14,22 +14,28 @@ export interface DeviceSource {
   allocate(ids: readonly string[]): Promise<ContainerAllocation>;
 }
 
-/** As many containers as this may share a device of the kernel. */
-const shares = 1000;
-
-/** A device of the kernel that any number of containers may open at once. */
-export function sharedDevice(resource: string, path: string): DeviceSource {
+/**
+ * A device of the kernel that any number of containers may open at once.
+ * @param shares how many may, from now on
+ */
+export function sharedDevice(resource: string, path: string, shares: () => number): DeviceSource {
   const name = basename(path);
-  const ids = Array.from({ length: shares }, (_, index) => `${name}${index}`);
-  // Made once: they are asked for all the time.
-  const healthy = ids.map((ID): Device => ({ ID, health: 'Healthy' }));
-  const unhealthy = ids.map((ID): Device => ({ ID, health: 'Unhealthy' }));
-  const known = new Set(ids);
+  // Made anew only for a change: they are asked for all the time.
+  let devices: readonly Device[] = [];
+  let health: Device['health'] | undefined;
   return {
     resource,
-    list: async () => ((await isCharacterDevice(path)) ? healthy : unhealthy),
+    async list() {
+      const now = (await isCharacterDevice(path)) ? 'Healthy' : 'Unhealthy';
+      const length = shares();
+      if (now !== health || length !== devices.length)
+        devices = Array.from({ length }, (_, index) => ({ ID: `${name}${index}`, health: now }));
+      health = now;
+      return devices;
+    },
     allocate(wanted) {
-      const strange = wanted.find((id) => !known.has(id));
+      // A kubelet may not have heard yet that there are fewer.
+      const strange = wanted.find((id) => !(id.startsWith(name) && /^\d+$/.test(id.slice(name.length))));
       if (strange !== undefined) throw new Error(`${resource} has no device "${strange}"`);
       return Promise.resolve({
         devices: [{ container_path: path, host_path: path, permissions: 'mrw' }],
@@ -38,12 +44,15 @@ export function sharedDevice(resource: string, path: string): DeviceSource {
   };
 }
 
-/** @param dev where the node's devices are; another folder for tests */
-export function kernelDevices(dev = '/dev'): DeviceSource[] {
+/**
+ * @param shares how many containers may share each, from now on
+ * @param dev where the node's devices are; another folder for tests
+ */
+export function kernelDevices(shares: () => number, dev = '/dev'): DeviceSource[] {
   return [
-    sharedDevice(deviceResources.kvm, `${dev}/kvm`),
-    sharedDevice(deviceResources.tun, `${dev}/net/tun`),
-    sharedDevice(deviceResources.vhostNet, `${dev}/vhost-net`),
+    sharedDevice(deviceResources.kvm, `${dev}/kvm`, shares),
+    sharedDevice(deviceResources.tun, `${dev}/net/tun`, shares),
+    sharedDevice(deviceResources.vhostNet, `${dev}/vhost-net`, shares),
   ];
 }
 

@@ -1165,11 +1165,11 @@ export interface KubeVirtConfiguration {
   memBalloonStatsPeriod?: number;
   /** Defaults of live migrations. */
   migrations?: MigrationConfiguration;
-  /** Oldest CPU model that nodes are labelled with. Default Penryn. */
+  /** Deprecated: has no effect. Use obsoleteCPUModels. */
   minCPUModel?: string;
   /** Network bindings and defaults. */
   network?: NetworkConfiguration;
-  /** CPU models that nodes are not labelled with; those with the value true. */
+  /** CPU models that nodes are not labelled with, those with the value true. Takes the place of the default, by which Conroe and Opteron_G2 are obsolete. */
   obsoleteCPUModels?: Record<string, boolean>;
   /** Deprecated: use architectureConfiguration. Directory with the UEFI firmware in the launcher. */
   ovmfPath?: string;
@@ -1193,7 +1193,7 @@ export interface KubeVirtConfiguration {
   tlsConfiguration?: TLSConfiguration;
   /** Whether the template components are installed. */
   virtTemplateDeployment?: VirtTemplateDeployment;
-  /** Most guests that run on one node. Default 110. */
+  /** Most guests that run on one node, as each needs one of so many shares of its devices. Default 1000, at most 10000. */
   virtualMachineInstancesPerNode?: number;
   /** Defaults of virtual machines. */
   virtualMachineOptions?: VirtualMachineOptions;
