@@ -137,6 +137,7 @@ class Agent implements NodeAgent {
       ...shared,
       directories,
       informer: instanceInformer,
+      kubeVirtInformer,
       prepare: (vmi, pod, signal) => this.host.prepare(vmi, pod, signal),
       probes: this.host.probes,
       node: { launcherVersion: options.version, runtimeUser },

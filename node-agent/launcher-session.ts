@@ -2,6 +2,7 @@
 import type { VirtualMachineInstance } from '../openapi/generated/types/kubevirt_v1.js';
 import { interfacesOf } from '../openapi/launcher/interfaces.js';
 import type { DomainStatus, LauncherMethods } from '../openapi/launcher/protocol.js';
+import type { MachineSettings } from '../openapi/launcher/settings.js';
 import type { MachineStatistics } from '../openapi/launcher/statistics.js';
 import { sleep, type Clock } from '../controllers/runtime/clock.js';
 import type { Logger } from '../controllers/runtime/logger.js';
@@ -18,8 +19,8 @@ export type SessionView =
   /** The launcher is gone. `status` is its last word, final or not; undefined if it left none. */
   | { readonly kind: 'ended'; readonly status: DomainStatus | undefined };
 
-/** What a launcher is given besides its VMI. */
-export type NodePart = Omit<LauncherMethods['start']['params'], 'vmi'>;
+/** What the node has made for a launcher's machine. */
+export type NodePart = Omit<LauncherMethods['start']['params'], 'vmi' | 'settings'>;
 
 export interface LauncherSessionOptions {
   readonly clock: Clock;
@@ -63,11 +64,11 @@ export class LauncherSession {
   }
 
   /** Sends the VMI, once for each connection. `node`: what the node has made for it. */
-  start(vmi: VirtualMachineInstance, node: NodePart = {}): void {
+  start(vmi: VirtualMachineInstance, settings: MachineSettings, node: NodePart = {}): void {
     const { client } = this;
     if (this.starting || client === undefined) return;
     this.starting = true;
-    client.call('start', { ...node, vmi }, this.closing.signal).then(
+    client.call('start', { ...node, vmi, settings }, this.closing.signal).then(
       (status) => {
         this.newStatus(status);
       },

@@ -44,7 +44,7 @@ function send(socket, body) {
   socket.write(`${JSON.stringify({ jsonrpc: '2.0', ...body })}\n`);
 }
 
-function start({ vmi }) {
+function start({ vmi, settings }) {
   if (status.uid !== undefined && status.uid !== vmi.metadata.uid)
     throw { code: 1, message: 'it runs another VMI' };
   if (status.state !== 'Waiting') return;
@@ -55,6 +55,7 @@ function start({ vmi }) {
   qemu = spawn('sleep', ['3600'], { stdio: 'ignore' });
   mkdirSync('qemu', { recursive: true });
   writeFileSync('qemu/qemu.pid', String(qemu.pid));
+  writeFileSync('settings.json', JSON.stringify(settings));
   change({
     uid: vmi.metadata.uid,
     state: 'Running',

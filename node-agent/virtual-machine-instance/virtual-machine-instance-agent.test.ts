@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import type { VirtualMachineInstance } from '../../openapi/generated/types/kubevirt_v1.js';
 import { stableMac } from '../../openapi/launcher/interfaces.js';
+import { defaultMachineSettings } from '../../openapi/launcher/settings.js';
 import { systemClock } from '../../controllers/runtime/clock.js';
 import { findCondition } from '../../controllers/runtime/conditions.js';
 import { Informers } from '../../controllers/runtime/informers.js';
-import { pods, virtualMachineInstances } from '../../controllers/runtime/kinds.js';
+import { kubeVirts, pods, virtualMachineInstances } from '../../controllers/runtime/kinds.js';
 import { eventually } from '../testing/eventually.js';
 import { namespace, newPod, newVmi, nodeName } from '../testing/objects.js';
 import { pidFrom, tellLauncher, testNode } from '../testing/runtime.js';
@@ -35,6 +38,7 @@ async function setUp(t: TestContext, fake: object = {}, spec: Partial<VirtualMac
       nodeName,
       directories,
       informer: informers.get(virtualMachineInstances, { fieldSelector: `status.nodeName=${nodeName}` }),
+      kubeVirtInformer: informers.get(kubeVirts),
       prepare: () => Promise.resolve({}),
       node: { launcherVersion: 'v0.1.0', runtimeUser: 107 },
     });
@@ -123,6 +127,23 @@ test('Scheduled becomes Running in one write that says everything', async (t) =>
     },
   ]);
   assert.deepEqual(recorder.reasons(), ['Started']);
+});
+
+test('a machine starts with what is configured when it does', async (t) => {
+  const { start, schedule, until, client, directory } = await setUp(t);
+  await client.create(kubeVirts, {
+    apiVersion: 'kubevirt.io/v1',
+    kind: 'KubeVirt',
+    metadata: { namespace, name: 'kubevirt' },
+    spec: { configuration: { memBalloonStatsPeriod: 3 } },
+  });
+  start();
+  schedule();
+  await until(inPhase('Running'));
+  assert.deepEqual(JSON.parse(await readFile(join(directory.path, 'settings.json'), 'utf8')), {
+    ...defaultMachineSettings,
+    balloonStatsPeriod: 3,
+  });
 });
 
 test('what the guest agent tells, pause and resume', async (t) => {

@@ -3,10 +3,12 @@
  * ends guests whose VMI is being deleted. Takes over at phase Scheduled, and is done at Succeeded or Failed. Finalizers are
  * the VMI controller's.
  */
-import type { VirtualMachineInstance } from '../../openapi/generated/types/kubevirt_v1.js';
+import type { KubeVirt, VirtualMachineInstance } from '../../openapi/generated/types/kubevirt_v1.js';
 import { finalStates, type DomainState, type DomainStatus } from '../../openapi/launcher/protocol.js';
+import type { MachineSettings } from '../../openapi/launcher/settings.js';
 import type { Client } from '../../controllers/runtime/client.js';
 import type { Clock } from '../../controllers/runtime/clock.js';
+import { kubeVirtFrom } from '../../controllers/runtime/configuration.js';
 import {
   Controller,
   type ControllerMetrics,
@@ -24,6 +26,7 @@ import { LauncherSession, type NodePart, type SessionView } from '../launcher-se
 import type { MeasuredMachine } from '../metrics/guest-statistics.js';
 import type { PodHost } from '../pod-host.js';
 import { recordTransition } from './events.js';
+import { machineSettings } from './machine-settings.js';
 import { failureOf, isFinalPhase, nextStatus, type Failure, type NodeFacts } from './status.js';
 
 export interface VirtualMachineInstanceAgentOptions {
@@ -38,6 +41,8 @@ export interface VirtualMachineInstanceAgentOptions {
   readonly probes?: PodHost['probes'];
   /** VMIs with `status.nodeName` of this node. */
   readonly informer: Informer<VirtualMachineInstance>;
+  /** What is configured, for machines that start. */
+  readonly kubeVirtInformer: Informer<KubeVirt>;
   readonly node: NodeFacts;
   /** The machine shuts down; never if absent. */
   readonly nodeShutsDown?: () => boolean;
@@ -66,10 +71,10 @@ export class VirtualMachineInstanceAgent {
   private readonly written = new Map<string, string>();
 
   constructor(private readonly options: VirtualMachineInstanceAgentOptions) {
-    const { clock, logger, informer, metrics } = options;
+    const { clock, logger, informer, kubeVirtInformer, metrics } = options;
     this.controller = new Controller({
       name: 'virtual-machine-instance',
-      informers: [informer],
+      informers: [informer, kubeVirtInformer],
       reconcile: (key, signal) => this.reconcile(key, signal),
       clock,
       logger,
@@ -193,9 +198,14 @@ export class VirtualMachineInstanceAgent {
     }
     // Also of a guest that an earlier agent has started: what of its network ended with that agent comes back.
     entry.part ??= await this.prepare(vmi, entry.pod, signal);
-    if (entry.part !== undefined && state === 'Waiting') entry.session.start(vmi, entry.part);
+    if (entry.part !== undefined && state === 'Waiting')
+      entry.session.start(vmi, this.settings(), entry.part);
     else if (countingStates.has(state)) entry.session.setLinks(vmi);
     return entry.part !== undefined;
+  }
+
+  private settings(): MachineSettings {
+    return machineSettings(kubeVirtFrom(this.options.kubeVirtInformer)?.spec.configuration);
   }
 
   /** Undefined if it has to be tried again. */
