@@ -459,7 +459,7 @@ export interface Devices {
   inputs?: Input[];
   /** Network interfaces. Each is attached to the network of its name. */
   interfaces?: Interface[];
-  /** Whether what the guest writes to its serial console is also logged. Default: that of the cluster. */
+  /** Whether what the guest writes to its serial console is also logged. Default: as virtualMachineOptions of the cluster's configuration say, true if they say nothing. */
   logSerialConsole?: boolean;
   /** Whether virtio interfaces have one queue for each virtual CPU. Default false. */
   networkInterfaceMultiqueue?: boolean;
@@ -1161,7 +1161,7 @@ export interface KubeVirtConfiguration {
   machineType?: string;
   /** Mediated devices (virtual GPUs) that nodes make. */
   mediatedDevicesConfiguration?: MediatedDevicesConfiguration;
-  /** Seconds between memory statistics of a guest's balloon. Default 10; 0 turns them off. */
+  /** Seconds between memory statistics of the balloon, of guests that start from now on. Default 10; 0 turns them off. */
   memBalloonStatsPeriod?: number;
   /** Defaults of live migrations. */
   migrations?: MigrationConfiguration;
@@ -2852,9 +2852,9 @@ export interface VirtualMachineMemoryDumpRequest {
 
 /** Defaults of virtual machines. */
 export interface VirtualMachineOptions {
-  /** Set to turn free page reporting off. */
+  /** Set to turn free page reporting off, for guests that start from now on. */
   disableFreePageReporting?: DisableFreePageReporting;
-  /** Set to turn logging of serial consoles off. */
+  /** Set to turn logging of serial consoles off, for guests that start from now on and do not say otherwise. */
   disableSerialConsoleLog?: DisableSerialConsoleLog;
 }
 
