@@ -45,7 +45,7 @@ export const controllerRules: Readonly<Record<ControllerName, readonly PolicyRul
     rule('', ['pods'], [...read, 'create', 'patch', 'delete']),
     rule('', ['pods/status'], ['patch']),
     rule('', ['persistentvolumeclaims'], [...read, 'create']),
-    rule('', ['nodes'], read),
+    rule('', ['nodes', 'namespaces', 'resourcequotas'], read),
     events,
   ],
   'replica-set': [
@@ -104,7 +104,10 @@ export const controllerRules: Readonly<Record<ControllerName, readonly PolicyRul
     rule('', ['pods/eviction'], ['create']),
     events,
   ],
-  topology: [rule('', ['nodes'], [...read, 'patch']), rule(kubevirt, ['virtualmachineinstances'], read)],
+  topology: [
+    rule('', ['nodes'], [...read, 'patch']),
+    rule(kubevirt, ['virtualmachineinstances', 'kubevirts'], read),
+  ],
   scheduler: [
     rule('', ['pods'], [...read, 'delete']),
     rule('', ['pods/binding'], ['create']),

@@ -32,6 +32,7 @@ export function computeResources(
   const limits: Record<string, Quantity> = { ...resources?.limits, ...deviceRequests(vmi, settings) };
   if (resources?.limits?.memory !== undefined)
     limits.memory = bytesToQuantity(toBytes(resources.limits.memory) + launcherOverhead(vmi, configuration));
+  Object.assign(limits, automaticLimits(vmi, requests, settings));
   // Kubernetes takes no request of these that is not the limit as well.
   const pages = memory?.hugepages && `hugepages-${memory.hugepages.pageSize ?? ''}`;
   if (pages !== undefined && requests[pages] !== undefined) limits[pages] = requests[pages];
@@ -41,6 +42,28 @@ export function computeResources(
     if (requests.memory !== undefined) limits.memory = requests.memory;
   }
   return { requests, ...(Object.keys(limits).length === 0 ? {} : { limits }) };
+}
+
+/** For what the user has not limited. None for dedicated processors, which have limits anyway. */
+function automaticLimits(
+  { spec: { domain } }: VirtualMachineInstance,
+  requests: Readonly<Record<string, Quantity>>,
+  { automaticLimits: automatic }: LauncherPodSettings,
+): Record<string, Quantity> {
+  if (automatic === undefined || domain.cpu?.dedicatedCpuPlacement === true) return {};
+  const { cpu: asked = 0, memory } = requests;
+  const { limits } = domain.resources ?? {};
+  const cores = String(vcpus(domain));
+  const { memoryRatio } = automatic;
+  return {
+    // A user may ask for more than the guest has processors.
+    ...(automatic.cpu && limits?.cpu === undefined
+      ? { cpu: compareQuantities(asked, cores) > 0 ? asked : cores }
+      : {}),
+    ...(memoryRatio !== undefined && memory !== undefined && limits?.memory === undefined
+      ? { memory: bytesToQuantity(Math.floor(toBytes(memory) * memoryRatio)) }
+      : {}),
+  };
 }
 
 /** Whether the pod is to be of the class Guaranteed: then the requests of all its containers are their limits. */

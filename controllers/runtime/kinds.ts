@@ -9,6 +9,7 @@ import type {
   PersistentVolume,
   PersistentVolumeClaim,
   Pod,
+  ResourceQuota,
   Secret,
 } from '../../openapi/generated/types/core_v1.js';
 import type {
@@ -129,6 +130,7 @@ export const persistentVolumeClaims = kind<PersistentVolumeClaim>(
   'Namespaced',
 );
 export const pods = kind<Pod>('v1', 'Pod', 'pods', 'Namespaced');
+export const resourceQuotas = kind<ResourceQuota>('v1', 'ResourceQuota', 'resourcequotas', 'Namespaced');
 export const secrets = kind<Secret>('v1', 'Secret', 'secrets', 'Namespaced');
 
 export const leases = kind<Lease>('coordination.k8s.io/v1', 'Lease', 'leases', 'Namespaced');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { nodes, pods, virtualMachineInstances } from '../runtime/kinds.js';
+import { kubeVirts, nodes, pods, virtualMachineInstances } from '../runtime/kinds.js';
 import { settle } from '../runtime/testing/fake-clock.js';
 import { Harness, guest } from '../testing/harness.js';
 import { createVirtualMachineInstanceController } from '../virtual-machine-instance/virtual-machine-instance-controller.js';
@@ -88,4 +88,47 @@ test('other guests get no hint, nor does one where no node knows its frequency',
   await createVmi(harness, [{ name: 'invtsc' }]);
   assert.equal(harness.vmi()?.status?.topologyHints, undefined);
   assert.equal(harness.client.all(pods).length, 1);
+});
+
+async function configure(harness: Harness, minimumClusterTSCFrequency: number): Promise<void> {
+  const spec = { configuration: { developerConfiguration: { minimumClusterTSCFrequency } } };
+  await harness.client.create(kubeVirts, {
+    apiVersion: 'kubevirt.io/v1',
+    kind: 'KubeVirt',
+    metadata: { namespace: 'nativirt', name: 'kubevirt' },
+    spec,
+  });
+  await settle();
+}
+
+test('a configured frequency is what guests get, instead of the lowest of the nodes', async (t) => {
+  const harness = new Harness();
+  t.after(() => harness.stop());
+  await createNode(harness, 'slow', 2_000_000_000, true);
+  await createNode(harness, 'fast', 3_000_000_000, true);
+  await createNode(harness, 'rigid', 2_800_000_000, false);
+  await harness.start(createTopologyController, (deps) =>
+    createVirtualMachineInstanceController(deps, { launcherImage: 'launcher' }),
+  );
+  assert.deepEqual(frequencies(harness, 'fast'), ['2000000000', '3000000000']);
+  await configure(harness, 2_500_000_000);
+  assert.deepEqual(frequencies(harness, 'slow'), ['2000000000']);
+  assert.deepEqual(frequencies(harness, 'fast'), ['2500000000', '3000000000']);
+  assert.deepEqual(frequencies(harness, 'rigid'), ['2800000000']);
+  await createVmi(harness, [{ name: 'invtsc' }]);
+  assert.deepEqual(harness.vmi()?.status?.topologyHints, { tscFrequency: 2_500_000_000 });
+  const selector = harness.launcher()?.spec?.nodeSelector ?? {};
+  assert.equal(selector['scheduling.node.kubevirt.io/tsc-frequency-2500000000'], 'true');
+});
+
+test('a frequency that is none is as if it were not configured', async (t) => {
+  const harness = new Harness();
+  t.after(() => harness.stop());
+  await createNode(harness, 'slow', 2_000_000_000, true);
+  await configure(harness, 0);
+  await harness.start(createTopologyController, (deps) =>
+    createVirtualMachineInstanceController(deps, { launcherImage: 'launcher' }),
+  );
+  await createVmi(harness, [{ name: 'invtsc' }]);
+  assert.deepEqual(harness.vmi()?.status?.topologyHints, { tscFrequency: 2_000_000_000 });
 });

@@ -1,11 +1,12 @@
 /** Labels nodes with the frequencies of the time stamp counter that guests can have there (`scheduling.node.kubevirt.io/…`). */
 import type { Node } from '../../openapi/generated/types/core_v1.js';
-import type { VirtualMachineInstance } from '../../openapi/generated/types/kubevirt_v1.js';
+import type { KubeVirt, VirtualMachineInstance } from '../../openapi/generated/types/kubevirt_v1.js';
+import { configurationFrom } from '../configuration.js';
 import type { ControllerDependencies } from '../dependencies.js';
 import { Controller, type Runnable } from '../runtime/controller.js';
 import type { Informer } from '../runtime/informer.js';
-import { nodes, virtualMachineInstances } from '../runtime/kinds.js';
-import { frequencyOf, labelChanges, lowestFrequency } from './tsc-frequency.js';
+import { kubeVirts, nodes, virtualMachineInstances } from '../runtime/kinds.js';
+import { frequencyOf, guestFrequency, labelChanges } from './tsc-frequency.js';
 
 /** By the frequency that an instance was given. */
 const frequencyIndex = 'tsc-frequency';
@@ -20,16 +21,18 @@ class TopologyController {
   readonly controller: Controller;
   readonly #nodes: Informer<Node>;
   readonly #vmis: Informer<VirtualMachineInstance>;
+  readonly #kubeVirts: Informer<KubeVirt>;
   /** Frequencies that instances have been seen with. */
   readonly #given = new Set<number>();
 
   constructor(private readonly deps: ControllerDependencies) {
     this.#nodes = deps.informers.get(nodes);
     this.#vmis = deps.informers.get(virtualMachineInstances);
+    this.#kubeVirts = deps.informers.get(kubeVirts);
     this.#vmis.addIndex(frequencyIndex, (vmi) => hintOf(vmi).map(String));
     this.controller = new Controller({
       name: 'topology',
-      informers: [this.#nodes, this.#vmis],
+      informers: [this.#nodes, this.#vmis, this.#kubeVirts],
       reconcile: (_key, signal) => this.#label(signal),
       logger: deps.logger,
       clock: deps.clock,
@@ -40,6 +43,7 @@ class TopologyController {
     const changed = (): void => {
       this.controller.enqueue(cluster);
     };
+    this.#kubeVirts.addHandler({ add: changed, update: changed, delete: changed });
     const labelsOf = ({ metadata }: Node): string => JSON.stringify(metadata.labels);
     this.#nodes.addHandler({
       add: changed,
@@ -66,10 +70,10 @@ class TopologyController {
 
   async #label(signal: AbortSignal): Promise<undefined> {
     const all = this.#nodes.list();
-    const lowest = lowestFrequency(all);
+    const next = guestFrequency(all, configurationFrom(this.#kubeVirts));
     for (const frequency of this.#given)
       if (this.#vmis.byIndex(frequencyIndex, String(frequency)).length === 0) this.#given.delete(frequency);
-    const wanted = new Set([...this.#given, ...(lowest === undefined ? [] : [lowest])]);
+    const wanted = new Set([...this.#given, ...(next === undefined ? [] : [next])]);
     for (const node of all) {
       const changes = labelChanges(node, frequencyOf(node) === undefined ? [] : wanted);
       if (changes === undefined) continue;

@@ -1,6 +1,9 @@
 /** The frequency of time stamp counters: which a node has, which it can give a guest, which a VMI needs. Pure. */
 import type { Node, Pod } from '../../openapi/generated/types/core_v1.js';
-import type { VirtualMachineInstance } from '../../openapi/generated/types/kubevirt_v1.js';
+import type {
+  KubeVirtConfiguration,
+  VirtualMachineInstance,
+} from '../../openapi/generated/types/kubevirt_v1.js';
 import { labels } from '../constants.js';
 
 const frequencyLabel = 'cpu-timer.node.kubevirt.io/tsc-frequency';
@@ -34,8 +37,16 @@ export function needsFrequency({ spec }: VirtualMachineInstance): boolean {
   return invariant === true || (reenlightenment !== undefined && reenlightenment.enabled !== false);
 }
 
-/** The lowest that a schedulable node has: nodes that can scale theirs can give it too, so that most are left to choose from. */
-export function lowestFrequency(nodes: readonly Node[]): number | undefined {
+/**
+ * The frequency that guests which count on one are given, in Hz: the configured one, or the lowest that a schedulable node has. Nodes
+ * that can scale theirs can give it too, so that most are left to choose from.
+ */
+export function guestFrequency(
+  nodes: readonly Node[],
+  { developerConfiguration }: KubeVirtConfiguration,
+): number | undefined {
+  const configured = developerConfiguration?.minimumClusterTSCFrequency ?? 0;
+  if (configured > 0) return configured;
   const schedulable = nodes.filter(({ metadata }) => metadata.labels?.[labels.schedulable] === 'true');
   const frequencies = schedulable.flatMap((node) => frequencyOf(node) ?? []);
   return frequencies.length === 0 ? undefined : Math.min(...frequencies);

@@ -20,6 +20,7 @@ import { withTopologyHints } from '../topology/hints.js';
 import { LauncherPods } from './launcher-pods.js';
 import { PersistentState } from './persistent-state.js';
 import { Patience } from '../patience.js';
+import { NamespaceLimits } from './namespace-limits.js';
 import { nextTransition } from './phase.js';
 import { isPodFinal, type Problem } from './pod-state.js';
 import { metadataPatch } from './pod-metadata.js';
@@ -56,6 +57,7 @@ class VirtualMachineInstanceController {
   readonly #lost: Patience;
   readonly #persistentState: PersistentState;
   readonly #contextIds: ContextIds;
+  readonly #limits: NamespaceLimits;
   readonly #vmis: Informer<VirtualMachineInstance>;
   readonly #pods: Informer<Pod>;
   readonly #claims: Informer<PersistentVolumeClaim>;
@@ -77,10 +79,11 @@ class VirtualMachineInstanceController {
     this.#nodes = deps.informers.get(nodes);
     this.#persistentState = new PersistentState(deps.client, this.#claims);
     this.#contextIds = new ContextIds(this.#vmis, deps.random);
+    this.#limits = new NamespaceLimits(deps.informers);
     this.#vmis.addIndex(claimIndex, (vmi) => claimKeys(vmi.metadata.namespace, vmi.spec));
     this.controller = new Controller({
       name: 'virtual-machine-instance',
-      informers: [this.#vmis, this.#pods, this.#claims, this.#kubeVirts, this.#nodes],
+      informers: [this.#vmis, this.#pods, this.#claims, this.#kubeVirts, this.#nodes, this.#limits.quotas],
       reconcile: (key, signal) => this.#reconcile(key, signal),
       logger: deps.logger,
       clock: deps.clock,
@@ -156,7 +159,7 @@ class VirtualMachineInstanceController {
     const phase = vmi.status?.phase;
     const unborn =
       existing === undefined && (phase === undefined || phase === '' || phase === phases.pending);
-    const hinted = withTopologyHints(vmi, existing, this.#nodes);
+    const hinted = withTopologyHints(vmi, existing, this.#nodes, configurationFrom(this.#kubeVirts));
     const attempt: Attempt = unborn ? await this.#launch(hinted, signal) : { pod: existing };
     const requeueAfter = await this.#writeStatus(vmi, attempt, signal, hinted);
     if (existing !== undefined) await this.#syncPod(vmi, existing, signal);
@@ -191,7 +194,9 @@ class VirtualMachineInstanceController {
     await this.#persistentState.ensure(vmi, settings.configuration, signal);
     const blocks = claims.filter(({ object }) => object?.spec?.volumeMode === 'Block');
     const names = new Set(blocks.map(({ volume }) => volume));
-    const created = await this.#launcherPods.create(vmi, settings, names, signal);
+    const { namespace = '' } = vmi.metadata;
+    const automaticLimits = await this.#limits.of(namespace, settings.configuration, signal);
+    const created = await this.#launcherPods.create(vmi, { ...settings, automaticLimits }, names, signal);
     return created.kind === 'created'
       ? { pod: created.pod }
       : { pod: undefined, problem: created.problem, error: created.error };
