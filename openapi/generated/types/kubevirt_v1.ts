@@ -413,7 +413,7 @@ export interface DeveloperConfiguration {
   logVerbosity?: LogVerbosity;
   /** Percentage of the request that the guest sees as memory, for machines that give only one of both. Default 100; 150 lets guests have half again as much as is requested. */
   memoryOvercommit?: number;
-  /** Lowest timestamp counter frequency in Hz that guests with the invtsc feature are given. Default: the lowest that the nodes have. */
+  /** Timestamp counter frequency in Hz that guests which need one that never changes are given: those with the invtsc feature or Hyper-V reenlightenment. Default: the lowest that the schedulable nodes have. */
   minimumClusterTSCFrequency?: number;
   /** Bytes that are kept free on a file system volume when a disk image is made on it. Default 131072. */
   minimumReservePVCBytes?: number;
@@ -1123,7 +1123,7 @@ export interface KubeVirtConfiguration {
   apiConfiguration?: ReloadableComponentConfiguration;
   /** Defaults by architecture. */
   architectureConfiguration?: ArchConfiguration;
-  /** Namespaces in which launchers get a CPU limit equal to the number of their virtual CPUs. Default: those whose quota limits CPU. */
+  /** Namespaces in which launchers get a CPU limit equal to the number of their virtual CPUs, beside those whose quota limits CPU. Instances with a CPU limit of their own or dedicated CPUs keep theirs. */
   autoCPULimitNamespaceLabelSelector?: LabelSelector;
   /** Virtual machines whose disks keep track of changed blocks, for incremental backups. */
   changedBlockTrackingLabelSelectors?: ChangedBlockTrackingSelectors;
