@@ -133,3 +133,26 @@ test('requests are sent as fast as the KubeVirt object allows', async () => {
   stop.abort();
   await running;
 });
+
+test('the log is told what the KubeVirt object says of controllers, and when it says nothing more', async () => {
+  const said: (number | undefined)[] = [];
+  const { client, all } = options({ setVerbosity: (verbosity) => said.push(verbosity) });
+  const stop = new AbortController();
+  const running = createControllerManager(all).run(stop.signal);
+  await settle();
+  const { metadata } = await client.create(kubeVirts, {
+    apiVersion: 'kubevirt.io/v1',
+    kind: 'KubeVirt',
+    metadata: { namespace: 'kubevirt', name: 'kubevirt' },
+    spec: {
+      configuration: { developerConfiguration: { logVerbosity: { virtController: 4, virtHandler: 9 } } },
+    },
+  });
+  await settle();
+  assert.equal(said.at(-1), 4);
+  client.put(kubeVirts, metadata, (current) => ({ ...current, spec: {} }));
+  await settle();
+  assert.equal(said.at(-1), undefined);
+  stop.abort();
+  await running;
+});

@@ -18,7 +18,7 @@ import { keptOf } from './projections.js';
 import { createReplicaSetController } from './replica-set/replica-set-controller.js';
 import type { Client } from './runtime/client.js';
 import { systemClock, type Clock } from './runtime/clock.js';
-import { limitAsConfigured } from './runtime/configuration.js';
+import { limitAsConfigured, logAsConfigured } from './runtime/configuration.js';
 import type { ControllerMetrics, Runnable } from './runtime/controller.js';
 import type { Discovery } from './runtime/discovery.js';
 import { ClientEventRecorder, type EventRecorder } from './runtime/event-recorder.js';
@@ -31,7 +31,7 @@ import {
   virtualMachineInstances,
   virtualMachines,
 } from './runtime/kinds.js';
-import type { Logger } from './runtime/logger.js';
+import type { Logger, SetVerbosity } from './runtime/logger.js';
 import type { RateLimiterOptions } from './runtime/rate-limiter.js';
 import { PrometheusReflectorMetrics } from './runtime/prometheus-metrics.js';
 import { RequestRate, rateLimited } from './runtime/request-rate.js';
@@ -87,6 +87,8 @@ export interface ControllerManagerOptions {
   readonly client: Client;
   readonly discovery: Discovery;
   readonly logger: Logger;
+  /** Of `logger`. */
+  readonly setVerbosity?: SetVerbosity;
   /** As for `selectControllers`; `*` if absent. */
   readonly controllers?: string;
   readonly launcher: LauncherImage;
@@ -154,7 +156,7 @@ async function runControllers(
   names: readonly ControllerName[],
   signal: AbortSignal,
 ): Promise<void> {
-  const { logger, limits, metrics, clock = systemClock, random = Math.random } = options;
+  const { logger, setVerbosity, limits, metrics, clock = systemClock, random = Math.random } = options;
   const rate = new RequestRate(clock);
   const client = rateLimited(options.client, rate);
   const informers = new Informers({
@@ -167,7 +169,10 @@ async function runControllers(
     whole: names.includes('scheduler') ? [pods, podDisruptionBudgets] : [],
     metrics: options.registry === undefined ? undefined : new PrometheusReflectorMetrics(options.registry),
   });
-  limitAsConfigured(rate, informers.get(kubeVirts), 'controllerConfiguration');
+  const kubeVirtInformer = informers.get(kubeVirts);
+  limitAsConfigured(rate, kubeVirtInformer, 'controllerConfiguration');
+  if (setVerbosity !== undefined)
+    logAsConfigured(setVerbosity, kubeVirtInformer, ({ virtController }) => virtController);
   const recorders = new Map<string, ClientEventRecorder>();
   const recorder = (component: string): EventRecorder => {
     const existing =

@@ -23,7 +23,7 @@ import {
   nodeAgentPath,
 } from '../openapi/node-agent.js';
 import type { Node } from '../openapi/generated/types/core_v1.js';
-import { createNodeAgent } from './agent.js';
+import { createNodeAgent, type NodeAgentOptions } from './agent.js';
 import { eventually } from './testing/eventually.js';
 import { namespace, newPod, newVmi, nodeName } from './testing/objects.js';
 import { fakeLauncher } from './testing/runtime.js';
@@ -36,7 +36,7 @@ async function setUp(t: TestContext) {
   const server = authority.issue({ commonName: 'node', dnsNames, usages: ['server'], days: 1 });
   const apiserver = authority.issue({ commonName: apiserverUser, usages: ['client'], days: 1 });
   const client = new FakeClient();
-  const start = async () => {
+  const start = async (more: Pick<NodeAgentOptions, 'setVerbosity'> = {}) => {
     const agent = await createNodeAgent({
       client,
       nodeName,
@@ -49,6 +49,7 @@ async function setUp(t: TestContext) {
       streams: { credentials: () => ({ ca: authority.cert, ...server }), host: '127.0.0.1', port: 0 },
       version: '0.1.0',
       logger: new SilentLogger(),
+      ...more,
     });
     const controller = new AbortController();
     const running = agent.run(controller.signal);
@@ -154,6 +155,36 @@ test('a machine that shuts down ends its guests, and says so of itself, its pods
   await eventually(client, pods, late.metadata, (found) => found?.status?.phase === 'Running');
   await client.delete(pods, late.metadata, { gracePeriodSeconds: 0 });
   await eventually(client, pods, late.metadata, (found) => found === undefined);
+});
+
+test('the log is told what the KubeVirt object says of the node, or else of all node agents', async (t) => {
+  const { client, start } = await setUp(t);
+  let heard: (verbosity: number | undefined) => void = () => undefined;
+  const next = () => new Promise<number | undefined>((resolve) => (heard = resolve));
+  await start({ setVerbosity: (verbosity) => heard(verbosity) });
+  const first = next();
+  const { metadata } = await client.create(kubeVirts, {
+    apiVersion: 'kubevirt.io/v1',
+    kind: 'KubeVirt',
+    metadata: { namespace: 'kubevirt', name: 'kubevirt' },
+    spec: {
+      configuration: {
+        developerConfiguration: {
+          logVerbosity: { virtHandler: 3, virtController: 8, nodeVerbosity: { [nodeName]: 6, other: 7 } },
+        },
+      },
+    },
+  });
+  assert.equal(await first, 6);
+  const second = next();
+  client.put(kubeVirts, metadata, (current) => ({
+    ...current,
+    spec: { configuration: { developerConfiguration: { logVerbosity: { virtHandler: 3 } } } },
+  }));
+  assert.equal(await second, 3);
+  const last = next();
+  await client.delete(kubeVirts, metadata);
+  assert.equal(await last, undefined);
 });
 
 test('requests are sent as fast as the KubeVirt object allows, but the Node waits for none of them', async (t) => {

@@ -1,13 +1,13 @@
 /** The agent of one node: everything that happens there for its virtual machines. */
 import type { Client } from '../controllers/runtime/client.js';
 import { systemClock, type Clock } from '../controllers/runtime/clock.js';
-import { limitAsConfigured } from '../controllers/runtime/configuration.js';
+import { limitAsConfigured, logAsConfigured } from '../controllers/runtime/configuration.js';
 import type { ControllerMetrics, Runnable } from '../controllers/runtime/controller.js';
 import { ClientEventRecorder } from '../controllers/runtime/event-recorder.js';
 import type { Informer } from '../controllers/runtime/informer.js';
 import { Informers } from '../controllers/runtime/informers.js';
 import { kubeVirts, nodes, virtualMachineInstances } from '../controllers/runtime/kinds.js';
-import type { Logger } from '../controllers/runtime/logger.js';
+import type { Logger, SetVerbosity } from '../controllers/runtime/logger.js';
 import { RequestRate, rateLimited } from '../controllers/runtime/request-rate.js';
 import { sharedSignal } from '../controllers/runtime/signals.js';
 import type { VirtualMachineInstance } from '../openapi/generated/types/kubevirt_v1.js';
@@ -40,6 +40,8 @@ export interface NodeAgentOptions {
   };
   readonly version: string;
   readonly logger: Logger;
+  /** Of `logger`. */
+  readonly setVerbosity?: SetVerbosity;
   readonly clock?: Clock;
   readonly random?: () => number;
   readonly metrics?: ControllerMetrics;
@@ -107,7 +109,7 @@ class Agent implements NodeAgent {
     private readonly options: NodeAgentOptions,
     hostOf: (context: PodHostContext) => PodHost,
   ) {
-    const { nodeName, random = Math.random, metrics } = options;
+    const { nodeName, random = Math.random, metrics, setVerbosity } = options;
     this.clock = options.clock ?? systemClock;
     this.logger = options.logger.child({ node: nodeName });
     this.ready = new Promise((resolve) => (this.resolveReady = resolve));
@@ -118,6 +120,12 @@ class Agent implements NodeAgent {
     this.informers = new Informers({ client, logger, clock, random });
     const kubeVirtInformer = this.nodeInformers.get(kubeVirts);
     limitAsConfigured(rate, kubeVirtInformer, 'handlerConfiguration');
+    if (setVerbosity !== undefined)
+      logAsConfigured(
+        setVerbosity,
+        kubeVirtInformer,
+        ({ nodeVerbosity, virtHandler }) => nodeVerbosity?.[nodeName] ?? virtHandler,
+      );
     this.recorder = new ClientEventRecorder({
       client,
       component: 'node-agent',

@@ -6,3 +6,6 @@ export interface Logger {
   error(fields: object, message: string): void;
   child(fields: Record<string, unknown>): Logger;
 }
+
+/** Called with what is configured for a component's log, in klog's numbers, of which 2 is the usual; undefined: nothing is. */
+export type SetVerbosity = (verbosity: number | undefined) => void;

@@ -5,6 +5,7 @@ import { loadConnection } from '../../controllers/runtime/kubeconfig.js';
 import { watchCredentials, watchKeyPair } from '../certificates/watched-files.js';
 import { startApi } from '../server/api.js';
 import { clusterSurroundings } from '../server/cluster-surroundings.js';
+import { verbosityOf } from '../logging/verbosity.js';
 import { clusterComponents } from './components.js';
 import type { ApiserverOptions } from './options.js';
 import { openStore } from './store.js';
@@ -21,6 +22,7 @@ export interface Apiserver {
  * kube-apiserver it waits, unready.
  */
 export async function startApiserver(options: ApiserverOptions, logger: Logger): Promise<Apiserver> {
+  const setVerbosity = verbosityOf(logger);
   /** What was opened, the last first. */
   const open: (() => Promise<void> | void)[] = [];
   const stop = async (): Promise<void> => {
@@ -48,6 +50,7 @@ export async function startApiserver(options: ApiserverOptions, logger: Logger):
       backend: store.backend,
       opening: store.opened,
       logger,
+      setVerbosity,
       host: options.bindAddress,
       port: options.securePort,
       serving: () => serving.current,

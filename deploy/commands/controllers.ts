@@ -9,6 +9,7 @@ import { loadConnection } from '../../controllers/runtime/kubeconfig.js';
 import type { KubeVirtConfiguration } from '../../openapi/generated/types/kubevirt_v1.js';
 import { apiserverCheck, bindAddressFlag, healthUsage, startHealthServer } from '../health/health-server.js';
 import { processMetrics } from '../health/process-metrics.js';
+import { verbosityOf } from '../logging/verbosity.js';
 import { nativirtVersion } from '../version.js';
 import { FlagError, logLevelFlag, parseFlags } from './flags.js';
 import { createLogger, runUntilSignalled } from './process.js';
@@ -67,6 +68,7 @@ export const run = (argv: readonly string[]): Promise<number> =>
       registry,
       discovery: createDiscovery(client),
       logger,
+      setVerbosity: verbosityOf(logger),
       controllers: flags.controllers ?? '*',
       limits: parseRetryLimits(flags),
       launcher: {

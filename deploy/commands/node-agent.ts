@@ -9,6 +9,7 @@ import { watchCredentials } from '../certificates/watched-files.js';
 import { launcherCommand } from '../standalone/launcher-command.js';
 import { bindAddressFlag, healthUsage, startHealthServer } from '../health/health-server.js';
 import { processMetrics } from '../health/process-metrics.js';
+import { verbosityOf } from '../logging/verbosity.js';
 import { nativirtVersion } from '../version.js';
 import { integerFlag, logLevelFlag, parseFlags, requiredFlag } from './flags.js';
 import { createLogger, runUntilSignalled } from './process.js';
@@ -99,6 +100,7 @@ export const run = (argv: readonly string[]): Promise<number> =>
       },
       version: nativirtVersion,
       logger,
+      setVerbosity: verbosityOf(logger),
     });
     credentials.onChange(() => agent.reload());
     registerGuestStatistics(

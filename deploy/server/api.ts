@@ -18,6 +18,7 @@ import type { Definitions } from '../../openapi/schema.js';
 import { webhookRoutes } from '../../apiserver/webhooks/webhooks.js';
 import { loadDefinitions } from '../../openapi/definitions.js';
 import type { KubeVirt, KubeVirtConfiguration } from '../../openapi/generated/types/kubevirt_v1.js';
+import type { SetVerbosity } from '../../controllers/runtime/logger.js';
 import { createStoreSet, type StoreSet } from '../../storage/cache/store-set.js';
 import { systemClock } from '../../storage/clock.js';
 import type { Backend } from '../../storage/interface.js';
@@ -38,6 +39,8 @@ export interface ApiOptions extends Pick<
 > {
   readonly backend: Backend;
   readonly logger: Logger;
+  /** Of `logger`. */
+  readonly setVerbosity?: SetVerbosity;
   /** PEM: what the server shows to its clients. Asked at the start, and again by `certificatesChanged`. */
   readonly serving: () => { readonly cert: string; readonly key: string };
   readonly surroundings: BuildSurroundings;
@@ -84,6 +87,8 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     await stores.start(stop.signal);
     following = followKubeVirt(registry, logger, stop.signal, (object) => {
       kubevirt = object;
+      const { logVerbosity } = object?.spec.configuration?.developerConfiguration ?? {};
+      options.setVerbosity?.(logVerbosity?.virtAPI);
     });
     await surroundings.start(stop.signal, () => {
       certificatesChanged();

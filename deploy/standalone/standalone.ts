@@ -15,6 +15,7 @@ import { openLevelBackend } from '../../storage/level/backend.js';
 import { untilAborted } from '../commands/process.js';
 import { startApi } from '../server/api.js';
 import { standaloneSurroundings } from '../server/standalone-surroundings.js';
+import { verbosityOf } from '../logging/verbosity.js';
 import { nativirtVersion } from '../version.js';
 import { bootstrap, type ComponentRole } from './bootstrap.js';
 import {
@@ -69,6 +70,7 @@ export async function startStandalone(options: StandaloneOptions, logger: Logger
     const api = await startApi({
       backend,
       logger: apiLogger,
+      setVerbosity: verbosityOf(apiLogger),
       host: bindAddress,
       port: options.securePort,
       serving: () => identities.credentials('apiserver'),
@@ -140,10 +142,12 @@ async function startParts(
     });
   const client = clientOf('controllers', 'nativirt-controllers');
   const metrics = new PrometheusControllerMetrics(registry);
+  const controllersLogger = logger.child({ component: 'controllers' });
   const manager = createControllerManager({
     client,
     discovery: createDiscovery(client),
-    logger: logger.child({ component: 'controllers' }),
+    logger: controllersLogger,
+    setVerbosity: verbosityOf(controllersLogger),
     controllers: options.controllers.join(','),
     launcher: { launcherImage: `nativirt-launcher:${nativirtVersion}` },
     standalone: { volumeDirectory: path.join(options.dataDirectory, 'volumes') },
@@ -154,6 +158,7 @@ async function startParts(
   const network = podNetworkOf(options.podNetwork, options.dataDirectory);
   const agents = await Promise.all(
     nodeNames(options.nodes).map(async (nodeName) => {
+      const agentLogger = logger.child({ component: 'node-agent', node: nodeName });
       const agent = await createNodeAgent({
         client: clientOf(`node-client:${nodeName}`, nodeUser(nodeName)),
         nodeName,
@@ -174,7 +179,8 @@ async function startParts(
         },
         version: nativirtVersion,
         metrics,
-        logger: logger.child({ component: 'node-agent', node: nodeName }),
+        logger: agentLogger,
+        setVerbosity: verbosityOf(agentLogger),
       });
       identities.onChange(() => agent.reload());
       return agent;
