@@ -66,7 +66,10 @@ export function nodeLabels({ facts, configuration }: Omit<NodeSource, 'identity'
     ),
     ...named('cpu-feature', cpuFeatures(flags)),
     ...named('host-model-cpu', newest === undefined ? [] : [newest]),
-    ...(newest !== undefined && obsolete.has(newest) ? { [obsoleteHostModelLabel]: 'true' } : {}),
+    // The default says nothing of hosts: only who configures the list asks for this label.
+    ...(newest !== undefined && configuration.obsoleteCPUModels?.[newest] === true
+      ? { [obsoleteHostModelLabel]: 'true' }
+      : {}),
     // Emulation has a clock of its own.
     ...(tsc === undefined || !kvm
       ? {}

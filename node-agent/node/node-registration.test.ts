@@ -242,6 +242,9 @@ test('obsolete models are no labels: KubeVirt’s, or instead those that are con
     });
   assert.deepEqual(models(), ['Penryn', 'Nehalem']);
   assert.deepEqual(models({ Penryn: true, Nehalem: false }), ['Conroe', 'Nehalem']);
+  const oldHost = labelsOf({ ...facts, cpuFlags: flags('ssse3') });
+  assert.equal(oldHost['cpu-model.node.kubevirt.io/Conroe'], undefined);
+  assert.equal(oldHost['node-labeller.kubevirt.io/obsolete-host-model'], undefined);
   const obsoleteHost = labelsOf(facts, { obsoleteCPUModels: { Nehalem: true } });
   assert.equal(obsoleteHost['host-model-cpu.node.kubevirt.io/Nehalem'], 'true');
   assert.equal(obsoleteHost['node-labeller.kubevirt.io/obsolete-host-model'], 'true');
