@@ -27,6 +27,8 @@ const failures = {
   VolumeMissing: (volume: string, path: string) =>
     `Volume ${volume} is not mounted: expected ${path} in the pod directory.`,
   VolumeRefused: (volume: string, why: string) => `Volume ${volume} was refused: ${why}.`,
+  VolumeTooSmall: (volume: string, asked: number, free: number) =>
+    `Volume ${volume} has ${free} bytes free, too few for a disk image of ${asked} bytes. Free space or ask for a larger volume, then start the virtual machine again. The cluster's minimumReservePVCBytes and pvcTolerateLessSpaceUpToPercent say how much less is tolerated.`,
   DiskFull: (path: string) =>
     `There is no space left on the node to write ${path}. Free space or ask for a smaller disk, then start the virtual machine again.`,
   DiskFailed: (path: string, why: string) => `${path} could not be prepared: ${why}.`,

@@ -65,7 +65,12 @@ export function launcherOf(options: LaunchOptions): Launch {
     logger[level](`The accelerator is ${accelerator}: ${why}`, { accelerator });
     // Said before minutes go into disks. qemu-img is missed when it is needed.
     if (findExecutable(options.qemu, searchPath) === undefined) throw failure('QEMUMissing', options.qemu);
-    const images = await prepareDisks({ vmi, imageTool: qemuImg(options.qemuImg, signal) });
+    const images = await prepareDisks({
+      vmi,
+      settings,
+      imageTool: qemuImg(options.qemuImg, signal),
+      logger,
+    });
     const efi = await prepareEfi(vmi);
     const kernel = await prepareKernel(vmi);
     await prepareSecurity(vmi);

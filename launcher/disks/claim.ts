@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { open, statfs } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
 import type { HostDisk } from '../../openapi/generated/types/kubevirt_v1.js';
 import { blockDeviceDirectory } from '../../openapi/launcher/pod.js';
 import { podLayout } from '../../openapi/launcher/protocol.js';
@@ -9,6 +9,7 @@ import { quantityBytes } from '../quantity.js';
 import type { DiskContext } from './context.js';
 import { diskError, look, lookThrough, supportsDirectIO } from './files.js';
 import type { DiskImage, ImageFile } from './image.js';
+import { imageSize } from './image-size.js';
 import { overlay } from './overlay.js';
 
 /**
@@ -37,7 +38,7 @@ async function claimFile(volume: string, readOnly: boolean, context: DiskContext
     throw failure('VolumeMissing', volume, `${place} (a directory or a block device)`);
   const path = `${place}/${podLayout.diskFile}`;
   const size = readOnly ? undefined : claimSize(volume, context);
-  await sparseFile(volume, path, size);
+  await sparseFile(volume, path, size, context);
   return { path, format: 'raw', storage: 'file' };
 }
 
@@ -53,7 +54,7 @@ function claimSize(volume: string, context: DiskContext): number | undefined {
 }
 
 /** A file on the node: `volumes/<volume>` is the directory that holds it. */
-export async function hostDisk(volume: string, source: HostDisk): Promise<DiskImage> {
+export async function hostDisk(volume: string, source: HostDisk, context: DiskContext): Promise<DiskImage> {
   const place = `${podLayout.volumes}/${volume}`;
   if (!(await lookThrough(place))?.isDirectory()) throw failure('VolumeMissing', volume, place);
   const name = basename(source.path);
@@ -62,7 +63,7 @@ export async function hostDisk(volume: string, source: HostDisk): Promise<DiskIm
   }
   const create = source.type === 'DiskOrCreate' && source.capacity !== undefined;
   const path = `${place}/${name}`;
-  await sparseFile(volume, path, create ? quantityBytes(source.capacity ?? '') : undefined);
+  await sparseFile(volume, path, create ? quantityBytes(source.capacity ?? '') : undefined, context);
   return {
     volume,
     file: { path, format: 'raw', storage: 'file' },
@@ -72,14 +73,20 @@ export async function hostDisk(volume: string, source: HostDisk): Promise<DiskIm
   };
 }
 
-/** Makes sure of a disk file at `path`, creating it with `size` bytes. Whoever fills the volume may not point elsewhere. */
-async function sparseFile(volume: string, path: string, size: number | undefined): Promise<void> {
+/** Makes sure of a disk file at `path`, creating it with `asked` bytes, or somewhat less where there is less space. Whoever fills the volume may not point elsewhere. */
+async function sparseFile(
+  volume: string,
+  path: string,
+  asked: number | undefined,
+  context: DiskContext,
+): Promise<void> {
   const stats = await look(path);
   if (stats) {
     if (!stats.isFile()) throw failure('VolumeRefused', volume, `${path} is not a regular file`);
     if (stats.size > 0) return;
   }
-  if (size === undefined) throw failure('ImageNotFound', volume, path);
+  if (asked === undefined) throw failure('ImageNotFound', volume, path);
+  const size = await sizeFor(volume, path, asked, context);
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW;
   try {
     const handle = await open(path, flags, 0o600);
@@ -91,4 +98,26 @@ async function sparseFile(volume: string, path: string, size: number | undefined
   } catch (error) {
     throw diskError(path, error);
   }
+}
+
+async function sizeFor(
+  volume: string,
+  path: string,
+  asked: number,
+  { settings, logger }: DiskContext,
+): Promise<number> {
+  const { bavail, bsize } = await statfs(dirname(path)).catch((error: unknown) => {
+    throw diskError(path, error);
+  });
+  const free = bavail * bsize;
+  const size = imageSize(asked, free, settings);
+  if (size === undefined) throw failure('VolumeTooSmall', volume, asked, free);
+  if (size < asked)
+    logger.warn('The disk image is smaller than the volume that was asked for', {
+      volume,
+      asked,
+      free,
+      size,
+    });
+  return size;
 }

@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { afterEach, beforeEach } from 'node:test';
 import type { Volume, VirtualMachineInstanceStatus } from '../../openapi/generated/types/kubevirt_v1.js';
+import { defaultMachineSettings } from '../../openapi/launcher/settings.js';
 import { smallVmi } from '../../test/fake-qemu/launcher-process.js';
 import { failure } from '../errors.js';
+import { silentLogger } from '../log.js';
 import { prepareDisks } from './prepare.js';
 import type { ImageTool } from './qemu-img.js';
 
@@ -43,13 +45,15 @@ function put(path: string, content: string | Buffer): void {
   writeFileSync(path, content);
 }
 
+const around = { settings: defaultMachineSettings, logger: silentLogger };
+
 async function prepare(
   volume: Omit<Volume, 'name'>,
   imageTool: ImageTool = recordingTool().tool,
   { uid = 'uid-1', status }: { uid?: string; status?: VirtualMachineInstanceStatus } = {},
 ) {
   const vmi = { ...smallVmi(uid, { volumes: [{ name: 'v', ...volume }] }), ...(status ? { status } : {}) };
-  const image = (await prepareDisks({ vmi, imageTool })).get('v');
+  const image = (await prepareDisks({ ...around, vmi, imageTool })).get('v');
   assert.ok(image);
   return image;
 }
@@ -234,7 +238,7 @@ test('volumes that nothing makes a disk of are left alone', async () => {
       { name: 'dump', memoryDump: { claimName: 'd' } },
     ],
   });
-  assert.equal((await prepareDisks({ vmi, imageTool: recordingTool().tool })).size, 0);
+  assert.equal((await prepareDisks({ ...around, vmi, imageTool: recordingTool().tool })).size, 0);
 });
 
 test('a metrics disk is there before the first metrics', async () => {
@@ -250,7 +254,11 @@ test('a disk shows the block size of its volume where it is asked to', async () 
     domain: { memory: { guest: '64Mi' }, devices: { disks } },
     volumes: [{ name: 'v', ...claim }],
   };
-  const images = await prepareDisks({ vmi: smallVmi('uid-1', spec), imageTool: recordingTool().tool });
+  const images = await prepareDisks({
+    ...around,
+    vmi: smallVmi('uid-1', spec),
+    imageTool: recordingTool().tool,
+  });
   const { blksize } = statSync('volumes/v/disk.img');
   assert.deepEqual(images.get('v')?.blockSize, { logical: blksize, physical: blksize });
 });
@@ -262,4 +270,14 @@ test('space that was reserved in advance is known by the status of the claim', a
   };
   assert.equal((await prepare(claim, undefined, { status: preallocated })).preallocated, true);
   assert.equal((await prepare(claim, undefined, { status })).preallocated, undefined);
+});
+
+test('no image is made where there is far too little space', async () => {
+  mkdirSync('volumes/v', { recursive: true });
+  const hostDisk = { path: '/data/big.img', type: 'DiskOrCreate', capacity: '4Pi' };
+  await assert.rejects(prepare({ hostDisk }), {
+    reason: 'VolumeTooSmall',
+    message: /4503599627370496 bytes/,
+  });
+  assert.throws(() => statSync('volumes/v/big.img'), { code: 'ENOENT' });
 });

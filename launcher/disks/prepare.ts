@@ -62,7 +62,7 @@ async function prepareVolume(volume: Volume, context: DiskContext): Promise<Disk
   }
   if (volume.dataVolume) return await claimDisk(name, false, context);
   if (volume.ephemeral) return await ephemeralDisk(name, context);
-  if (volume.hostDisk) return await hostDisk(name, volume.hostDisk);
+  if (volume.hostDisk) return await hostDisk(name, volume.hostDisk, context);
   if (volume.cloudInitNoCloud) return await seedDisk(name, await noCloud(name, volume.cloudInitNoCloud, vmi));
   if (volume.cloudInitConfigDrive) {
     return await seedDisk(name, await configDrive(name, volume.cloudInitConfigDrive, vmi));

@@ -8,9 +8,16 @@ test('machines are set as configured, and else by default', () => {
     assert.deepEqual(machineSettings(configuration), defaultMachineSettings);
   assert.deepEqual(
     machineSettings({
+      developerConfiguration: { minimumReservePVCBytes: 4096, pvcTolerateLessSpaceUpToPercent: 0 },
       memBalloonStatsPeriod: 0,
       virtualMachineOptions: { disableFreePageReporting: {}, disableSerialConsoleLog: {} },
     }),
-    { balloonStatsPeriod: 0, freePageReporting: false, logSerialConsole: false },
+    {
+      balloonStatsPeriod: 0,
+      freePageReporting: false,
+      logSerialConsole: false,
+      minimumReserve: 4096,
+      toleratedLessSpace: 0,
+    },
   );
 });

@@ -3,6 +3,7 @@ import type { KubeVirtConfiguration } from '../../openapi/generated/types/kubevi
 import { defaultMachineSettings, type MachineSettings } from '../../openapi/launcher/settings.js';
 
 export function machineSettings({
+  developerConfiguration: { minimumReservePVCBytes, pvcTolerateLessSpaceUpToPercent } = {},
   memBalloonStatsPeriod,
   virtualMachineOptions: { disableFreePageReporting, disableSerialConsoleLog } = {},
 }: KubeVirtConfiguration = {}): MachineSettings {
@@ -10,5 +11,7 @@ export function machineSettings({
     balloonStatsPeriod: memBalloonStatsPeriod ?? defaultMachineSettings.balloonStatsPeriod,
     freePageReporting: disableFreePageReporting === undefined,
     logSerialConsole: disableSerialConsoleLog === undefined,
+    minimumReserve: minimumReservePVCBytes ?? defaultMachineSettings.minimumReserve,
+    toleratedLessSpace: pvcTolerateLessSpaceUpToPercent ?? defaultMachineSettings.toleratedLessSpace,
   };
 }

@@ -6,6 +6,10 @@ export interface MachineSettings {
   readonly freePageReporting: boolean;
   /** For machines whose VMI does not say. */
   readonly logSerialConsole: boolean;
+  /** Bytes that stay free on a file system when a disk image is made on it. */
+  readonly minimumReserve: number;
+  /** Percentage of a disk image by which it may be smaller than was asked for, where there is less space. */
+  readonly toleratedLessSpace: number;
 }
 
 /** KubeVirt's, where nothing is configured. */
@@ -13,4 +17,6 @@ export const defaultMachineSettings: MachineSettings = {
   balloonStatsPeriod: 10,
   freePageReporting: true,
   logSerialConsole: true,
+  minimumReserve: 131_072,
+  toleratedLessSpace: 10,
 };
