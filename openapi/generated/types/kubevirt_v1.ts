@@ -415,11 +415,11 @@ export interface DeveloperConfiguration {
   memoryOvercommit?: number;
   /** Timestamp counter frequency in Hz that guests which need one that never changes are given: those with the invtsc feature or Hyper-V reenlightenment. Default: the lowest that the schedulable nodes have. */
   minimumClusterTSCFrequency?: number;
-  /** Bytes that are kept free on a file system volume when a disk image is made on it. Default 131072. */
+  /** Bytes that are kept free on a file system volume when a disk image is made on it, of guests that start from now on. Default 131072. */
   minimumReservePVCBytes?: number;
   /** Node labels that every launcher requires. */
   nodeSelectors?: Record<string, string>;
-  /** Percentage by which a volume may be smaller than the disk that it is for. Default 10. */
+  /** Percentage by which a disk image may be smaller than was asked for, where its volume has less space free. With less than that the guest does not start. Default 10. */
   pvcTolerateLessSpaceUpToPercent?: number;
   /** Whether guests are emulated in software on nodes without hardware virtualisation. Slow. Default false. */
   useEmulation?: boolean;
@@ -1325,7 +1325,7 @@ export interface LiveUpdateConfiguration {
   maxHotplugRatio?: number;
 }
 
-/** How much each component logs: 2 is usual, 9 is everything. */
+/** How much each component logs, changed while it runs: 0 shows warnings and errors, 1 and 2 what is usual, 3 and 4 also what helps to find errors, 5 and more everything. Never less than the --log-level that the component was started with, which is also what counts for one that is not named. */
 export interface LogVerbosity {
   /** Verbosity of the node agents, by the name of the node. Overrides virtHandler. */
   nodeVerbosity?: Record<string, number>;
@@ -1335,9 +1335,9 @@ export interface LogVerbosity {
   virtController?: number;
   /** Verbosity of the node agents. */
   virtHandler?: number;
-  /** Verbosity of the launchers. */
+  /** Verbosity of the launchers. They log everything at any verbosity. */
   virtLauncher?: number;
-  /** Verbosity of the operator. */
+  /** Verbosity of the operator. Has no effect; there is none. */
   virtOperator?: number;
   /** Verbosity of the controller that joins migrations between clusters. */
   virtSynchronizationController?: number;
