@@ -30,7 +30,12 @@ import { fakeLauncher } from './testing/runtime.js';
 
 async function setUp(t: TestContext) {
   const directory = await mkdtemp(join(tmpdir(), 'nativirt-agent-'));
-  t.after(() => rm(directory, { recursive: true, force: true }));
+  const stops: (() => Promise<void>)[] = [];
+  t.after(async () => {
+    // What still runs would go on to write there.
+    await Promise.all(stops.map((stop) => stop()));
+    await rm(directory, { recursive: true, force: true });
+  });
   const authority = await ensureCa(join(directory, 'pki'));
   const dnsNames = [nodeAgentServerName(nodeName)];
   const server = authority.issue({ commonName: 'node', dnsNames, usages: ['server'], days: 1 });
@@ -57,7 +62,7 @@ async function setUp(t: TestContext) {
       controller.abort();
       await running;
     };
-    t.after(stop);
+    stops.push(stop);
     await agent.ready;
     return { agent, stop };
   };
