@@ -55,7 +55,7 @@ function start({ vmi, settings }) {
   qemu = spawn('sleep', ['3600'], { stdio: 'ignore' });
   mkdirSync('qemu', { recursive: true });
   writeFileSync('qemu/qemu.pid', String(qemu.pid));
-  writeFileSync('settings.json', JSON.stringify(settings));
+  if (settings !== undefined) writeFileSync('settings.json', JSON.stringify(settings));
   change({
     uid: vmi.metadata.uid,
     state: 'Running',
