@@ -1,5 +1,9 @@
 /** What every component reads of the KubeVirt object: which one counts, how fast requests may be sent, and how much is logged. */
-import type { KubeVirt, LogVerbosity } from '../../openapi/generated/types/kubevirt_v1.js';
+import type {
+  KubeVirt,
+  KubeVirtConfiguration,
+  LogVerbosity,
+} from '../../openapi/generated/types/kubevirt_v1.js';
 import type { Informer } from './informer.js';
 import type { SetVerbosity } from './logger.js';
 import type { RequestRate } from './request-rate.js';
@@ -12,28 +16,32 @@ export function kubeVirtFrom(informer: Informer<KubeVirt>): KubeVirt | undefined
   return first;
 }
 
-/** From now on, and with each change. No limit where the object says none. */
+/** No limit where the object says none. */
 export function limitAsConfigured(
   rate: RequestRate,
   informer: Informer<KubeVirt>,
   component: 'controllerConfiguration' | 'handlerConfiguration',
 ): void {
-  const configured = (): void => {
-    const { restClient } = kubeVirtFrom(informer)?.spec.configuration?.[component] ?? {};
+  follow(informer, ({ [component]: { restClient } = {} }) => {
     rate.change(restClient?.rateLimiter?.tokenBucketRateLimiter);
-  };
-  informer.addHandler({ add: configured, update: configured, delete: configured });
+  });
 }
 
-/** From now on, and with each change. `of` chooses the component's. */
+/** `of` chooses the component's. */
 export function logAsConfigured(
   setVerbosity: SetVerbosity,
   informer: Informer<KubeVirt>,
   of: (configured: LogVerbosity) => number | undefined,
 ): void {
-  const configured = (): void => {
-    const { logVerbosity = {} } = kubeVirtFrom(informer)?.spec.configuration?.developerConfiguration ?? {};
+  follow(informer, ({ developerConfiguration: { logVerbosity = {} } = {} }) => {
     setVerbosity(of(logVerbosity));
+  });
+}
+
+/** From now on, and with each change. */
+function follow(informer: Informer<KubeVirt>, apply: (configuration: KubeVirtConfiguration) => void): void {
+  const changed = (): void => {
+    apply(kubeVirtFrom(informer)?.spec.configuration ?? {});
   };
-  informer.addHandler({ add: configured, update: configured, delete: configured });
+  informer.addHandler({ add: changed, update: changed, delete: changed });
 }
