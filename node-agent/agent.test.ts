@@ -25,7 +25,7 @@ import {
 import type { Node } from '../openapi/generated/types/core_v1.js';
 import { createNodeAgent, type NodeAgentOptions } from './agent.js';
 import { eventually } from './testing/eventually.js';
-import { namespace, newPod, newVmi, nodeName } from './testing/objects.js';
+import { namespace, newKubeVirt, newPod, newVmi, nodeName } from './testing/objects.js';
 import { fakeLauncher } from './testing/runtime.js';
 
 async function setUp(t: TestContext) {
@@ -168,18 +168,14 @@ test('the log is told what the KubeVirt object says of the node, or else of all 
   const next = () => new Promise<number | undefined>((resolve) => (heard = resolve));
   await start({ setVerbosity: (verbosity) => heard(verbosity) });
   const first = next();
-  const { metadata } = await client.create(kubeVirts, {
-    apiVersion: 'kubevirt.io/v1',
-    kind: 'KubeVirt',
-    metadata: { namespace: 'kubevirt', name: 'kubevirt' },
-    spec: {
-      configuration: {
-        developerConfiguration: {
-          logVerbosity: { virtHandler: 3, virtController: 8, nodeVerbosity: { [nodeName]: 6, other: 7 } },
-        },
+  const { metadata } = await client.create(
+    kubeVirts,
+    newKubeVirt({
+      developerConfiguration: {
+        logVerbosity: { virtHandler: 3, virtController: 8, nodeVerbosity: { [nodeName]: 6, other: 7 } },
       },
-    },
-  });
+    }),
+  );
   assert.equal(await first, 6);
   const second = next();
   client.put(kubeVirts, metadata, (current) => ({
@@ -197,18 +193,14 @@ test('requests are sent as fast as the KubeVirt object allows, but the Node wait
   await start();
   const node = { name: nodeName };
   await eventually(client, nodes, node, (found) => ready(found)?.status === 'True');
-  const { metadata } = await client.create(kubeVirts, {
-    apiVersion: 'kubevirt.io/v1',
-    kind: 'KubeVirt',
-    metadata: { namespace: 'kubevirt', name: 'kubevirt' },
-    spec: {
-      configuration: {
-        handlerConfiguration: {
-          restClient: { rateLimiter: { tokenBucketRateLimiter: { qps: 0.0001, burst: 1 } } },
-        },
+  const { metadata } = await client.create(
+    kubeVirts,
+    newKubeVirt({
+      handlerConfiguration: {
+        restClient: { rateLimiter: { tokenBucketRateLimiter: { qps: 0.0001, burst: 1 } } },
       },
-    },
-  });
+    }),
+  );
   const vmi = await client.create(virtualMachineInstances, newVmi('vm'));
   const before = client.writes.length;
   const pod = await client.create(pods, newPod(vmi));

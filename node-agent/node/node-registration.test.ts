@@ -10,6 +10,7 @@ import { FakeClient } from '../../controllers/runtime/testing/fake-client.js';
 import { FakeClock } from '../../controllers/runtime/testing/fake-clock.js';
 import { SilentLogger } from '../../controllers/runtime/testing/silent-logger.js';
 import { eventually } from '../testing/eventually.js';
+import { newKubeVirt } from '../testing/objects.js';
 import { usableCpuModels } from './cpu-models.js';
 import { readHostFacts, type HostFacts } from './host-facts.js';
 import { keepLease, nodeLeaseNamespace } from './node-lease.js';
@@ -253,12 +254,10 @@ test('obsolete models are no labels: KubeVirt’s, or instead those that are con
 test('what the KubeVirt object says of nodes counts from the start, and when it changes', async (t) => {
   const { client, start } = setUp(t);
   const label = (model: string) => `cpu-model.node.kubevirt.io/${model}`;
-  const { metadata } = await client.create(kubeVirts, {
-    apiVersion: 'kubevirt.io/v1',
-    kind: 'KubeVirt',
-    metadata: { namespace: 'kubevirt', name: 'kubevirt' },
-    spec: { configuration: { obsoleteCPUModels: { Nehalem: true }, virtualMachineInstancesPerNode: 110 } },
-  });
+  const { metadata } = await client.create(
+    kubeVirts,
+    newKubeVirt({ obsoleteCPUModels: { Nehalem: true }, virtualMachineInstancesPerNode: 110 }),
+  );
   start();
   const first = await eventually(client, nodes, key, isReady);
   assert.equal(first?.metadata.labels?.[label('Nehalem')], undefined);

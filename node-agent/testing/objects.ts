@@ -1,6 +1,10 @@
-/** Objects for tests: a VMI and the launcher pod that its controller would make. */
+/** Objects for tests: a VMI and the launcher pod that its controller would make, and what is configured. */
 import type { Pod } from '../../openapi/generated/types/core_v1.js';
-import type { VirtualMachineInstance } from '../../openapi/generated/types/kubevirt_v1.js';
+import type {
+  KubeVirt,
+  KubeVirtConfiguration,
+  VirtualMachineInstance,
+} from '../../openapi/generated/types/kubevirt_v1.js';
 import type { New } from '../../openapi/meta.js';
 
 export const namespace = 'default';
@@ -45,5 +49,14 @@ export function newPod(
       ],
     },
     spec: { nodeName, restartPolicy: 'Never', containers: [{ name: 'compute', image: 'launcher' }], ...spec },
+  };
+}
+
+export function newKubeVirt(configuration: KubeVirtConfiguration): New<KubeVirt> {
+  return {
+    apiVersion: 'kubevirt.io/v1',
+    kind: 'KubeVirt',
+    metadata: { namespace: 'kubevirt', name: 'kubevirt' },
+    spec: { configuration },
   };
 }

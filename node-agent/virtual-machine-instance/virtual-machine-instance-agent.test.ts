@@ -10,7 +10,7 @@ import { findCondition } from '../../controllers/runtime/conditions.js';
 import { Informers } from '../../controllers/runtime/informers.js';
 import { kubeVirts, pods, virtualMachineInstances } from '../../controllers/runtime/kinds.js';
 import { eventually } from '../testing/eventually.js';
-import { namespace, newPod, newVmi, nodeName } from '../testing/objects.js';
+import { namespace, newKubeVirt, newPod, newVmi, nodeName } from '../testing/objects.js';
 import { pidFrom, tellLauncher, testNode } from '../testing/runtime.js';
 import { VirtualMachineInstanceAgent } from './virtual-machine-instance-agent.js';
 
@@ -131,12 +131,7 @@ test('Scheduled becomes Running in one write that says everything', async (t) =>
 
 test('a machine starts with what is configured when it does', async (t) => {
   const { start, schedule, until, client, directory } = await setUp(t);
-  await client.create(kubeVirts, {
-    apiVersion: 'kubevirt.io/v1',
-    kind: 'KubeVirt',
-    metadata: { namespace, name: 'kubevirt' },
-    spec: { configuration: { memBalloonStatsPeriod: 3 } },
-  });
+  await client.create(kubeVirts, newKubeVirt({ memBalloonStatsPeriod: 3 }));
   start();
   schedule();
   await until(inPhase('Running'));
